@@ -3,7 +3,7 @@
  * `npx depcruise src --config --output-type archi | dot -Tsvg > rooms.svg`.
  */
 
-/** The rooms of a folder, from the first to the last: each imports only those before it. */
+/** The rooms of a folder, from the first to the last. Each imports only those before it. */
 const rooms = {
   'services/auth': [
     'text',
@@ -34,7 +34,7 @@ const tests = '\\.test\\.ts$|/testing(/|\\.ts|\\.store\\.ts)|^src/testing/|/fixt
 
 const within = (folder, room) => `^src/${folder}/${room}/[^/]+$`;
 
-/** Nothing of a room imports a later one, nor what stands beside the rooms, but for settings and errors. */
+/** Nothing in a room imports a later room, or a file beside the rooms other than settings and errors. */
 const downwards = ([folder, names]) =>
   names.map((room, index) => ({
     name: `${folder}/${room} imports only rooms before it`,

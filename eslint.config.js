@@ -18,6 +18,40 @@ const statements = {
   message: 'SQL lives in stores and in src/db.',
 };
 
+/**
+ * Like `max-lines-per-function`, but functions inside a function are judged by themselves: a store, or the handlers of an interface,
+ * is a function with many short ones inside. Blank lines and comments do not count.
+ */
+const longFunctions = {
+  meta: {
+    type: 'suggestion',
+    schema: [{ type: 'integer', minimum: 1 }],
+    messages: { long: '{{lines}} lines of its own; at most {{most}}' },
+  },
+  create({ sourceCode, options: [most], report }) {
+    const open = [];
+    const leave = (node) => {
+      const inner = open.pop();
+      const lines = countedLines(sourceCode, node);
+      if (lines - inner > most)
+        report({ node, loc: node.loc.start, messageId: 'long', data: { lines: lines - inner, most } });
+      if (open.length > 0) open[open.length - 1] += lines - 1;
+    };
+    return Object.fromEntries(
+      ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].flatMap((kind) => [
+        [kind, () => open.push(0)],
+        [`${kind}:exit`, leave],
+      ]),
+    );
+  },
+};
+
+/** The lines of a node, without blank ones and those that hold only a comment. */
+function countedLines({ lines }, { loc }) {
+  return lines.slice(loc.start.line - 1, loc.end.line).filter((line) => !/^\s*($|\/\/|\/?\*)/.test(line))
+    .length;
+}
+
 export default tseslint.config(
   { ignores: ['**/node_modules/', '**/dist/', 'generated/', 'sdk/src/services/', 'tsp-output/', '**/*.js'] },
   tseslint.configs.recommendedTypeChecked,
@@ -40,6 +74,12 @@ export default tseslint.config(
   { files: ['src/config.ts'], rules: { 'no-restricted-syntax': ['error', statements] } },
   { files: ['src/**/*.store.ts', 'src/db/**'], rules: { 'no-restricted-syntax': ['error', environment] } },
   { files: ['src/**/*.test.ts', 'src/testing/**'], rules: { 'no-restricted-syntax': 'off' } },
+  {
+    files: ['src/**', 'sdk/src/**', 'spec/**'],
+    ignores: ['**/*.test.ts'],
+    plugins: { house: { rules: { 'long-functions': longFunctions } } },
+    rules: { 'house/long-functions': ['error', 60] },
+  },
   imports(['src/lib/**', 'src/http/**', 'src/services/**'], postgres),
   imports(
     ['contract-tests/**'],

@@ -1,6 +1,6 @@
 /**
- * Everything that can be judged without running the project: `npm run check` for all of it, `npm run check keys` after a change in
- * one service. Shows each step with its time, and the output of those that fail.
+ * All checks that do not run the project: `npm run check` checks everything, `npm run check keys` what a change in one service
+ * can affect. Shows each step with its time, and the output of the steps that fail.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -26,10 +26,10 @@ const texts = all ? ['.'] : [...code, ...foldersOf(['spec', 'sdk/src/services'])
 const entries = all ? ['spec'] : foldersOf(['spec']);
 const documents = names.map((name) => services[name as keyof typeof services].document);
 
-/** The longest first, so that two of them at a time end early. */
+/** The longest steps come first, so that two at a time end early. */
 const steps: readonly (readonly [name: string, command: string, ...words: string[]])[] = [
   ...(code.length > 0 ? [['lint', 'eslint', ...code] as const] : []),
-  // By its path, since an older compiler that tests use has a program of the same name.
+  // Called by its path, because an older compiler that tests use has a program of the same name.
   ['types', 'node', 'node_modules/typescript/bin/tsc'],
   ...entries.map(
     (entry) => [`contract ${entry}`, 'tsp', 'compile', entry, '--no-emit', '--warn-as-error'] as const,

@@ -1,4 +1,6 @@
-/** The README's first command on a free port and a new data directory: it must answer, and end when it is told to. */
+/**
+ * Runs the README's first command on a free port and a new data directory: the server must answer, and end when it is told to.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';

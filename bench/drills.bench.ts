@@ -1,4 +1,4 @@
-/** Drills: what must hold when processes die, the database goes away and receivers hang. */
+/** Drills: what must hold when processes die, when the database is unreachable and when receivers hang. */
 import { embeddedKills, kills } from './drills/kills.ts';
 import { losses } from './drills/losses.ts';
 import { restarts } from './drills/restarts.ts';

@@ -1,4 +1,4 @@
-/** From the command to the first answered request: on a new data directory with all migrations, and on a used one. */
+/** The time from the command to the first answered request: on a new data directory with all migrations, and on a used one. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';

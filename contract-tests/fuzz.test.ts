@@ -2,7 +2,8 @@
  * Sends valid and invalid requests, generated from the contract's schemas, to the real server. Whatever they contain, the
  * answer is documented, matches its schema and is not a 5xx.
  *
- * The suite sends the same requests every time; another seed and more seconds look for what nobody has found yet:
+ * The suite sends the same requests every time, however slow the machine is; another seed and more seconds look for errors that nobody
+ * has found yet:
  *
  *     FUZZ_SECONDS=600 FUZZ_SEED=$RANDOM npx vitest run --project contract contract-tests/fuzz.test.ts
  */
@@ -21,7 +22,7 @@ import { connect } from './harness.ts';
 import { contentTypeOf, pathOf, type WireRequest } from './requests.ts';
 import { servedBy, targetOf } from './targets.ts';
 
-const seconds = Number(process.env['FUZZ_SECONDS'] || 30);
+const seconds = Number(process.env['FUZZ_SECONDS'] || 0);
 const seed = Number(process.env['FUZZ_SEED'] || 20261123);
 /** The address of these requests: they use up the attempts of one network, and the other tests share another. */
 const network = '203.0.113.66';
@@ -58,12 +59,13 @@ describe.skipIf(!server)('generated requests', () => {
       });
       let caller: Record<string, string> = {};
       let page: WireRequest | undefined;
-      // Small batches, at least one: the seed that a failure prints repeats it at once when given as FUZZ_SEED.
+      // At least two batches, since the caller alternates between them. The batches are small, so that the seed that a failure prints
+      // repeats it at once when given as FUZZ_SEED.
       const until = Date.now() + limit;
-      for (let batch = 0; batch === 0 || Date.now() < until; batch++) {
+      for (let batch = 0; batch < 2 || Date.now() < until; batch++) {
         caller = await callerOf(operation, batch);
         if (operation.resource === 'Pages') page = await shownBefore(operation);
-        await fc.assert(answered, { seed: seed + batch, numRuns: 20, endOnFailure: true });
+        await fc.assert(answered, { seed: seed + batch, numRuns: 10, endOnFailure: true });
       }
     },
     limit + 30_000,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 /** A mock or a server in a separate process: the tests see only what any client sees. */
 export interface Running {
-  /** Without a trailing slash. */
+  /** The address without a trailing slash. */
   readonly url: string;
   readonly rootToken: string;
   /** Its output so far, for the message of a failed test. */
@@ -18,7 +18,7 @@ export interface Running {
 export const startMock = () => start(['mock'], {});
 
 export interface ServerOptions {
-  /** Without it, the server has a separate database. */
+  /** The database to use; without it, the server has a separate one. */
   readonly databaseUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }

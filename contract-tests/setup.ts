@@ -9,11 +9,11 @@ export interface TargetInfo {
   readonly name: Target;
   readonly url: string;
   readonly rootToken: string;
-  /** Its output at the start, for tests that need it. */
+  /** The server's output at the start, for tests that need it. */
   readonly printed: string;
-  /** The operations that it serves, such as `authz.Roles_create`. */
+  /** The operations that the target serves, such as `authz.Roles_create`. */
   readonly operations: readonly string[];
-  /** The services that it has, completely or in part. */
+  /** The services that the target has, completely or in part. */
   readonly services: readonly ServiceName[];
 }
 

@@ -105,7 +105,7 @@ function documentApp(service: ServiceName) {
       .use(express.raw())
       .use(
         middleware({
-          // Without the document's servers, since the tested paths are relative to the service.
+          // The document without its servers, since the tested paths are relative to the service.
           apiSpec: { ...withoutAnswers(documentOf(service)), servers: [] } as never,
           validateRequests: true,
           validateResponses: false,

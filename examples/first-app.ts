@@ -6,7 +6,7 @@ const admin = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? ''
 const visitor = createPlinth({ baseUrl });
 const as = (session: { session_token: string }) => createPlinth({ baseUrl, token: session.session_token });
 
-// Ada signs up and verifies her address. Messages are not really sent here: the outbox keeps them. Each run has an Ada of its own.
+// Ada signs up and verifies her address. Messages are not really sent here: the outbox keeps them. Each run creates another Ada.
 const run = Date.now().toString(36);
 const account = {
   email: `ada-${run}@example.com`,
@@ -26,7 +26,7 @@ const { secret, recovery_codes } = await ada.auth.mfa.enroll({ body: { method: '
 const authenticator = new TOTP({ secret: secret ?? '' });
 await ada.auth.mfa.verify({ body: { code: authenticator.generate() } });
 
-// From now on a sign-in asks for a code. Each works once, so this is the one that comes next.
+// From now on a sign-in asks for a code. Each code works once, so this is the next one.
 const challenge = await visitor.auth.accounts.signin({ body: account });
 if (!('mfa_required' in challenge)) throw new Error('a second factor is due');
 const code = authenticator.generate({ timestamp: Date.now() + 30_000 });
@@ -45,7 +45,7 @@ const invitation = await organizations.invitations.create({
 });
 console.log('invited:', invitation.email, 'as', invitation.role);
 
-// A program that signs her in: the relying party of the next step.
+// The program that signs her in is the relying party of the next step.
 const client = await admin.auth.clients.create({
   body: {
     name: 'Reports',

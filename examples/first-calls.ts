@@ -1,7 +1,7 @@
 import { createPlinth, type PlinthError } from '@plinth/sdk';
 
 const baseUrl = process.env.PLINTH_URL ?? 'http://127.0.0.1:4000';
-// Root may act in any tenant, and one comes to be when it is named: each run has its own.
+// Root may act in any tenant, and a tenant exists as soon as a request names it. Each run uses its own.
 const headers = { 'X-Tenant-ID': `first-calls-${Date.now()}` };
 const plinth = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? '', headers });
 
@@ -24,14 +24,14 @@ const decision = await plinth.authz.decisions.check({
 });
 console.log(decision.allowed, '-', decision.reason);
 
-// A key that may only read: it lists the roles, page after page.
+// A key that may only read lists the roles, page after page.
 const { raw_key } = await plinth.keys.keys.create({
   body: { name: 'Reporting job', scopes: ['authz:read'] },
 });
 const reader = createPlinth({ baseUrl, apiKey: raw_key });
 for await (const { slug } of reader.authz.roles.list({ limit: 100 })) console.log('role', slug);
 
-// What it may not do is an error that says so.
+// A call that the key does not permit fails with an error that says so.
 await reader.authz.roles
   .delete({ roleId: role.id })
   .catch((error: PlinthError) => console.log(error.status, error.message));

@@ -1,4 +1,7 @@
-/** The README's examples, as printed: its shell blocks run against a new server, and what they print has to be there. */
+/**
+ * Runs the README's examples as they are printed: its shell blocks run against a new server, and their output has to match the
+ * README.
+ */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -25,7 +28,10 @@ const blocks: Block[] = [...readme.matchAll(/^```(\S+(?: \S+)?)\n(.*?)^```$/gms)
   text: match[2] ?? '',
 }));
 
-/** Starts `src/main.ts` on a free port, known beforehand because `auth` names its address in tokens; answers when it listens. */
+/**
+ * Starts `src/main.ts` on a free port, which is chosen beforehand because `auth` names its address in tokens. Resolves when the
+ * server listens.
+ */
 async function start(args: string[], data: string): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', String(await freePort())], {
     cwd: root,
@@ -65,7 +71,7 @@ function examples(language: string): { script: string; printed: unknown }[] {
   });
 }
 
-/** What is random is replaced by its form. */
+/** Replaces random text by its form. */
 const withoutSecrets = (text: string) =>
   text
     .replace(/[A-Z2-7]{32}/, 'SECRET')
@@ -74,7 +80,7 @@ const withoutSecrets = (text: string) =>
     .replace(/client_\w+/, 'CLIENT')
     .replace(/sec_\w+/, 'SECRET');
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -83,7 +89,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** The script as one file for browsers. */
+/** Returns the script as one file for browsers. */
 async function bundled(script: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: script, loader: 'ts', resolveDir: root },
@@ -100,13 +106,13 @@ const textOf = (language: string): string => blocks[placeOf(language)]?.text ?? 
 /** The block after the one of this language. */
 const textAfter = (language: string): string => blocks[placeOf(language) + 1]?.text ?? '';
 
-/** A shell of somebody who follows the README on a server. */
+/** A shell in which a reader follows the README on a server. */
 async function sessionOf(url: string, data: string, replacements: Record<string, string> = {}) {
   const token = (await readFile(join(data, 'root-token'), 'utf8')).trim();
   const env = { ...process.env, PLINTH_URL: url, PLINTH_ROOT_TOKEN: token };
   return {
     env,
-    /** Runs a block, and what may follow it in the same shell. */
+    /** Runs a block, and the blocks that follow it in the same shell. */
     run: (language: string, then = ''): Promise<string> =>
       shell([`export PLINTH_ROOT_TOKEN=${token}\n${textOf(language)}\n${then}`], {
         'http://127.0.0.1:4000': url,
@@ -133,7 +139,7 @@ function example(file: string, env: NodeJS.ProcessEnv) {
 }
 
 const chromium = findChromium();
-// Said aloud, because reporters do not say why a test is skipped.
+// Printed, because reporters do not say why a test is skipped.
 if (!chromium)
   console.warn('examples/readme.test.ts shows no page: no Chromium on PATH, nor at PLINTH_CHROMIUM');
 
@@ -297,7 +303,7 @@ describe('the first five minutes with the mock and the SDK', () => {
   });
 
   it.skipIf(!chromium)('say the same in a page', async () => {
-    // With a memory of its own.
+    // A mock with a memory of its own.
     const program = await bundled(
       pointed().replace("token: 'any'", "token: 'any', headers: { 'X-Tenant-ID': 'page' }"),
     );

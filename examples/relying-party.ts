@@ -4,9 +4,9 @@ import * as oidc from 'openid-client';
 const home = process.env.RELYING_PARTY ?? 'http://127.0.0.1:4300';
 const issuer = new URL(`${process.env.PLINTH_URL ?? 'http://127.0.0.1:4000'}/auth/v1/auth`);
 const { CLIENT_ID = '', CLIENT_SECRET = '' } = process.env;
-const execute = [oidc.allowInsecureRequests]; // Plain http is for the own machine only.
+const execute = [oidc.allowInsecureRequests]; // Use plain http on your own machine only.
 const provider = await oidc.discovery(issuer, CLIENT_ID, CLIENT_SECRET, undefined, { execute });
-const verifiers = new Map<string, string>(); // Of the sign-ins under way, by their state.
+const verifiers = new Map<string, string>(); // The verifiers of pending sign-ins, by state.
 const app = express();
 
 app.get('/', async (_request, response) => {

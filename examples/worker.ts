@@ -8,7 +8,7 @@ interface Email {
   template: string;
 }
 
-/** Stands for what really sends. The signal ends it at the timeout of the job, and when the worker stops before. */
+/** Stands for a real mail service. The signal ends it at the timeout of the job, and when the worker stops earlier. */
 async function deliver({ to, template }: Email, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   // No further attempt would help, so the job becomes a dead letter at once.
@@ -30,7 +30,7 @@ const worker = plinth.jobs.worker({
   onError: (error, job) => console.log(`${job?.id ?? 'worker'}: ${String(error)}`),
 });
 
-// Jobs that run may end within ten seconds; what is left then goes back to the queue at once.
+// Running jobs may end within ten seconds; the remaining ones then return to the queue at once.
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.once(signal, () => {
     console.log('stopping');

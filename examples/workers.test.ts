@@ -1,4 +1,4 @@
-/** The example workers: each completes jobs, fails those that no attempt helps, and stops gracefully. */
+/** Tests the example workers: each completes jobs, fails those that no further attempt would help, and stops gracefully. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ let server: ChildServer;
 let plinth: Plinth;
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'plinth-workers-'));
-  // With a second service, each has its name in its address, as in an all-in-one server.
+  // With a second service, the address of each contains its name, as in an all-in-one server.
   server = await childServer({ services: ['jobs', 'keys'], env: { PLINTH_DATA_DIR: data } });
   plinth = createPlinth({ baseUrl: server.url, token: server.rootToken });
 }, 60_000);
@@ -33,7 +33,7 @@ const hasPython = (() => {
     return false;
   }
 })();
-// Said aloud, because reporters do not say why a test is skipped.
+// Printed, because reporters do not say why a test is skipped.
 if (!hasPython) console.warn('examples/workers.test.ts runs no worker in Python: no python3 on PATH');
 
 function start(command: string, file: string): { child: ChildProcess; printed: () => string } {

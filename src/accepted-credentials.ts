@@ -3,7 +3,7 @@ import { type CredentialResolver, rootToken } from './http/credentials.ts';
 import type { Remote } from './http/remote-port.ts';
 import type { RemoteCredentials, Service, ServiceModule } from './http/service.ts';
 
-/** What decides which credentials a server accepts. */
+/** The inputs that determine which credentials a server accepts. */
 export interface AcceptedCredentialsOptions {
   readonly rootToken: string;
   /** All modules, in the order in which their credentials are tried. */
@@ -15,7 +15,7 @@ export interface AcceptedCredentialsOptions {
   readonly operator: Operator;
 }
 
-/** The credentials that a server accepts, and the work in the background that they need. */
+/** The credentials that a server accepts, and the background work that they need. */
 export interface AcceptedCredentials {
   /** In the order in which they are tried: the root token first, then those of each service. */
   readonly resolvers: readonly CredentialResolver[];

@@ -110,7 +110,7 @@ export async function createApp(composition: Composition): Promise<App> {
   };
 }
 
-/** The periodic work of the services, the pruning of their outboxes, and the relay between these and those who take events. */
+/** The periodic work of the services, the pruning of their outboxes, and the relay between the outboxes and the consumers. */
 function sweepsOf({ db, log }: Composition, mounted: readonly Mounted[]): Sweep[] {
   const services = mounted.map(({ service }) => service);
   const outboxes = mounted.flatMap(({ name, service: { outbox } }) =>

@@ -5,7 +5,7 @@ import type { ServiceModule } from './http/service.ts';
 import { createSealer } from './lib/seal.ts';
 import { settings } from './services/auth/settings.ts';
 
-/** What the start reads of a service, without the code that serves it. */
+/** The members of a service that the start reads, without the code that serves requests. */
 const modules = [
   { name: 'auth', settings },
   { name: 'keys', settings: {} },
@@ -25,7 +25,7 @@ const banner = (environment: Record<string, string>) =>
     engine: 'pglite',
   });
 
-/** What differs from a developer's machine, one sentence each, after why it is production. */
+/** Returns the differences from a developer's machine, one sentence each, after the reason why this is production. */
 const differences = [
   `  Tokens and links name ${publicUrl} (PLINTH_PUBLIC_URL).`,
   '  Requests are limited by address (PLINTH_AUTH_RATE_LIMIT).',

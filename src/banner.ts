@@ -79,7 +79,7 @@ function productionLines(announcement: Omit<Announcement, 'log'>): string[] {
   ];
 }
 
-/** What concerns the accounts of users is said only where they are served. */
+/** Sentences about users' accounts are shown only where accounts are served. */
 function accountLines(announcement: Omit<Announcement, 'log'>): string[] {
   const auth = servedModules(announcement).find(({ name }) => name === 'auth');
   if (!auth) return [];

@@ -14,7 +14,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** A server of `keys` and of a made-up service that takes events. */
+/** Starts a server of `keys` and of a made-up service that consumes events. */
 async function serverWith(
   take: (events: readonly RelayedEvent[], signal: AbortSignal) => Promise<void>,
   env: Record<string, string> = {},
@@ -35,11 +35,11 @@ test('a service is handed the events of the other services, and the metrics tell
   await makeKey(made);
   await expect.poll(() => taken.map(({ type }) => type)).toEqual(['keys.key.created']);
   expect(taken[0]).toMatchObject({ source: '/keys', tenant: 'default', app: 'default' });
-  // What everybody has had is deleted.
+  // Events that every consumer has received are deleted.
   await expect.poll(() => made.db.sql`select from keys.outbox`).toEqual([]);
   const metrics = await metricsOf(made);
   expect(metrics.get('plinth_relay_waiting{service="keys",consumer="audit"}')).toBe(0);
-  // The engine has events, too.
+  // The engine also emits events.
   expect(metrics.get('plinth_relay_waiting{service="jobs",consumer="audit"}')).toBe(0);
 });
 

@@ -1,4 +1,4 @@
-/** What the command `serve` does whatever its database is: messages, modes, signals, ports and keys. */
+/** The behaviour of the command `serve` that does not depend on the database: messages, modes, signals, ports and keys. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

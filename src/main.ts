@@ -97,7 +97,7 @@ async function main(words: string[]): Promise<void> {
 }
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {
-  // Until the server serves, a signal ends it at once: every step of the start may be interrupted.
+  // Until the server accepts requests, a signal ends it at once: every step of the start may be interrupted.
   let close = async () => {};
   onSignal(() => close());
   if (cluster.isWorker) answerPulse();

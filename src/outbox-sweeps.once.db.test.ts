@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceNames } from './app.ts';
 import { testServer, type TestServer } from './testing/server.ts';
 
-/** `webhooks` takes all events as soon as they are there, and what everybody has taken is deleted. */
+/** `webhooks` receives all events at once, and events that every consumer has received are deleted. */
 const served = serviceNames.filter((name) => name !== 'webhooks');
 
 let server: TestServer;
@@ -28,7 +28,7 @@ async function left(service: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The sweeps of outboxes that have ended a run and wait for the next one. */
+/** Returns the sweeps of outboxes that have finished a run and wait for the next one. */
 async function rested(): Promise<string[]> {
   const leases = await server.db.sql<{ name: string }[]>`
     select name from jobs.sweep where name like '%.outbox' and due_at > now() + interval '1 minute' order by 1`;

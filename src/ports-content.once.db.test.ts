@@ -65,7 +65,7 @@ describe.each(['in this process', 'on another server'])('content of a service %s
     },
   );
 
-  /** What `sync` answers when it asks the service. */
+  /** Returns the answer of `sync` when it asks the service. */
   async function answered(asked: ServiceModule, asker: ServiceModule) {
     const together = where === 'in this process';
     const other = together ? undefined : await testServer({ services: [], modules: [asked], strict: false });

@@ -8,14 +8,14 @@ import { type TestRequest, type TestServer, testServer } from './testing/server.
 const asks = { keys: 'required', audit: 'required' } as const;
 type Ask = (ports: PortsOf<typeof asks>, context: Context) => unknown;
 
-/** What the made-up service asks when it gets a request. */
+/** The question that the made-up service asks when it receives a request. */
 let ask: Ask;
 
 const asker = madeUp('sync', asks, {
   Info_get: async (ports, _, context) => (await ask(ports, context)) ?? null,
 });
 
-/** Tells as whom it was asked. */
+/** Returns the caller that the asked service saw. */
 const witness = madeUp(
   'audit',
   {},

@@ -11,7 +11,7 @@ import { testServer } from './testing/server.ts';
 
 const asks = { authz: 'required', keys: 'required' } as const;
 
-/** What the made-up service asks when it gets a request. */
+/** The question that the made-up service asks when it receives a request. */
 let ask: (ports: PortsOf<typeof asks>, context: Context) => unknown;
 
 const asker = madeUp('sync', asks, {

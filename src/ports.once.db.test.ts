@@ -8,7 +8,7 @@ import { type TestRequest, type TestServer, testServer } from './testing/server.
 const asks = { authz: 'required', keys: 'required', safety: 'optional' } as const;
 type Ask = (ports: PortsOf<typeof asks>, context: Context) => unknown;
 
-/** What the made-up service asks when it gets a request. */
+/** The question that the made-up service asks when it receives a request. */
 let ask: Ask;
 
 const asker = madeUp('sync', asks, {
@@ -52,7 +52,7 @@ describe.each(['in this process', 'on another server'])('a service %s', (where) 
     tenant = `acme-${tenants}`;
   });
 
-  /** Sends a request to the made-up service, which asks as given. */
+  /** Sends a request to the made-up service, which then asks the given question. */
   async function through(asks: Ask, request: TestRequest = { tenant }) {
     ask = asks;
     const { status, body, headers } = await server.request('GET', '/sync/info', request);

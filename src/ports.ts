@@ -7,11 +7,11 @@ import { remotePort, type Remote } from './http/remote-port.ts';
 import type { Mounted } from './http/runtime.ts';
 import { SettingError } from './lib/settings.ts';
 
-/** Where the services are that others may ask. */
+/** Where the services run that others may ask. */
 export interface Neighbours {
   /** The names of the services of this process. */
   readonly here: readonly string[];
-  /** Returns a service of this process, once all have been created. */
+  /** Returns a service of this process. Call it only after all services have been created. */
   readonly mounted: (name: string) => Mounted;
   /** The services of other servers, by name. */
   readonly remotes: Readonly<Record<string, Remote>>;
@@ -53,7 +53,9 @@ const missing = (asker: string, name: string) =>
     `${asker} needs ${name}: serve ${name} in the same process, or set ${settingOf(name)}_URL and ${settingOf(name)}_TOKEN to the server that does`,
   );
 
-/** Root says with each call on whose behalf it calls; from any other credential this would be ignored without a word. */
+/**
+ * Root names with each call the caller on whose behalf it calls; any other credential would have these names silently ignored.
+ */
 const tenantsToken = (asker: string, name: string) =>
   new SettingError(
     `${settingOf(name)}_TOKEN must be the root token of that server, since ${asker} asks ${name} on behalf of every tenant, and a key or a token of a user speaks for one`,

@@ -39,7 +39,7 @@ test.runIf(inject('engine') === 'postgres')(
       select id from jobs.job where state = 'pending' and run_at <= now() and lost_count = 1 order by id`;
     await expect.poll(due, { timeout: 1_000 }).toEqual([{ id: 'job_1' }, { id: 'job_2' }]);
     expect((await leases()).map(({ id }) => id)).not.toContain(killed!.id);
-    // Whoever lives keeps what it has.
+    // A living process keeps its leases.
     expect(await db.sql`select lease_id from jobs.job where id = 'job_3'`).toEqual([
       { lease_id: living!.id },
     ]);

@@ -41,7 +41,8 @@ export function overload(): AsyncIterable<Row> {
         baseline: '16 clients',
         measured: `${round(rate)}/s against ${round(usual.rate)}/s`,
       });
-      // The time for all running and waiting sign-ins, one after the other, and the same again for what comes before and after.
+      // The time for all running and waiting sign-ins, one after the other, and the same time again for the work before and
+      // after.
       yield atMost(p99, (2 * 1000 * room) / rate, {
         path: `${path}: a sign-in that gets in, p99`,
         unit: 'ms',

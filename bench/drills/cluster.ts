@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a drill's own, which it may stop and start. */
+/** A PostgreSQL server that belongs to one drill, which may stop and start it. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -11,12 +11,12 @@ const installed = '/usr/lib/postgresql';
 
 export interface Cluster {
   readonly url: string;
-  /** Stops it as `pg_ctl stop -m immediate` does, which is a crash, and starts it again. */
+  /** Stops the server as `pg_ctl stop -m immediate` does, which is a crash, and starts it again. */
   restart(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Starts a new server; undefined when its programs are not on this machine, or may not be used by this user. */
+/** Starts a new server; undefined when its programs are missing on this machine, or when this user may not run them. */
 export async function createCluster(): Promise<Cluster | undefined> {
   const programs = findPrograms();
   const as = await otherUser();
@@ -50,7 +50,7 @@ export async function createCluster(): Promise<Cluster | undefined> {
   };
 }
 
-/** The folder of `initdb` and `pg_ctl`: that of the newest version, or one of the path. */
+/** The folder of `initdb` and `pg_ctl`: the one of the newest version, or one in the path. */
 function findPrograms(): string | undefined {
   const versions = existsSync(installed) ? readdirSync(installed) : [];
   const folders = [
@@ -60,7 +60,7 @@ function findPrograms(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')));
 }
 
-/** PostgreSQL refuses to run as root: then the user `postgres` runs it. Undefined when there is none. */
+/** PostgreSQL refuses to run as root, so the user `postgres` runs it then. Undefined when there is no such user. */
 async function otherUser(): Promise<{ readonly uid?: number; readonly gid?: number } | undefined> {
   if (process.getuid?.() !== 0) return {};
   const id = async (option: string) => Number((await run('id', [option, 'postgres'])).stdout);

@@ -17,7 +17,7 @@ const rounds = () => sized(20, 3);
 const tenants = ['one', 'two', 'three', 'four'];
 const program = new URL('./worker.ts', import.meta.url);
 
-/** Two servers and two workers on PostgreSQL; one of them is killed in each round, and comes back. */
+/** Two servers and two workers on PostgreSQL; each round kills one of them and starts it again. */
 export const kills = (): AsyncIterable<Row> =>
   onServer('kill -9 under load, PostgreSQL', 'nothing lost', ({ url }) =>
     drill('PostgreSQL', [{ DATABASE_URL: url }, { DATABASE_URL: url }]),
@@ -85,7 +85,7 @@ async function killOne({ nth, servers, workers, ports, receiver, begun }: Round)
     const { process, holds } = workers[place]!;
     const killedAt = performance.now();
     await process.kill();
-    // What it said before it was killed may arrive after its end.
+    // Output from before the kill may arrive after the process has ended.
     await delay(50);
     begun.lost(holds, killedAt);
     workers[place] = await timedWorker(ports[place % ports.length]!, begun);
@@ -94,7 +94,8 @@ async function killOne({ nth, servers, workers, ports, receiver, begun }: Round)
     server.start();
     await server.ready();
   }
-  // What was held is taken over before more is killed: each kill is measured for itself.
+  // Other processes take over everything that the killed one held before the next one is killed, so each kill is measured
+  // separately.
   for (const until = performance.now() + 15_000; receiver.lost.size > 0 || begun.isWaiting();) {
     if (performance.now() > until) throw new Error('what a dead process held did not run again in 15 s');
     await delay(20);
@@ -109,7 +110,7 @@ async function held(ports: readonly number[], tenant: string): Promise<void> {
 
 interface TimedWorker {
   readonly process: WorkerProcess;
-  /** The jobs that it began and has not ended. */
+  /** The jobs that the worker began and has not ended. */
   readonly holds: Set<string>;
 }
 
@@ -124,7 +125,7 @@ async function timedWorker(port: number, begun: Begun): Promise<TimedWorker> {
   return { process, holds };
 }
 
-/** When jobs that were lost begin again. */
+/** Returns when lost jobs begin again. */
 class Begun {
   readonly delays: number[] = [];
   readonly #lost = new Map<string, number>();

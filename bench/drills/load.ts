@@ -1,4 +1,4 @@
-/** The load of a drill: clients that enqueue jobs and send events, and what was acknowledged to them. */
+/** The load of a drill: clients that enqueue jobs and send events, and the acknowledgements that they received. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { headers } from '../place.ts';
 
@@ -6,7 +6,7 @@ export interface Load {
   /** Ids that were acknowledged. */
   readonly jobs: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
-  /** Answers that no client should get, the first ones of them. */
+  /** The first few answers that no client should get. */
   readonly refusals: readonly string[];
   /** Milliseconds of each request that was answered, with the moment of its answer. */
   readonly answers: readonly { readonly at: number; readonly ms: number }[];
@@ -18,7 +18,7 @@ const jobMs = 100;
 /** Milliseconds between two requests of a client. */
 const pauseMs = 10;
 
-/** Sends until it is stopped, to all servers in turn. A request without an answer is not repeated: it was not acknowledged. */
+/** Sends until stopped, to all servers in turn. A request without an answer is not repeated, because it was not acknowledged. */
 export function startLoad(ports: readonly number[], tenants: readonly string[]): Load {
   const [jobs, events] = [new Set<string>(), new Set<string>()];
   const refusals: string[] = [];
@@ -31,7 +31,7 @@ export function startLoad(ports: readonly number[], tenants: readonly string[]):
     const answer = await post(ports[nth++ % ports.length]!, path, body, tenant).catch(() => undefined);
     if (answer === undefined) return undefined;
     answers.push({ at: performance.now(), ms: performance.now() - began });
-    // While the database is away, 503 is the right answer.
+    // While the database is unreachable, 503 is the right answer.
     if (answer.status >= 300 && answer.status !== 503 && refusals.length < 20)
       refusals.push(`${path}: ${answer.status} ${answer.text}`);
     return answer.status < 300 ? (JSON.parse(answer.text) as { id: string }).id : undefined;
@@ -78,7 +78,7 @@ export async function post(port: number, path: string, body: object, tenant?: st
   return { status: answer.status, text: await answer.text() };
 }
 
-/** The records of all pages of a list that answers with its items, and the next cursor in a header. */
+/** Returns the records of all pages of a list whose answer is the array of items and whose next cursor is in a header. */
 export async function* listed(port: number, path: string): AsyncGenerator<Record<string, unknown>> {
   for (let cursor: string | null = ''; cursor !== null;) {
     const place: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;

@@ -57,7 +57,7 @@ async function supervise(port: number, isOver: () => Promise<boolean>): Promise<
       await delay(100);
     }
     if (isDead) continue;
-    // The neighbours of the last death complete in this one.
+    // The jobs next to the killer that were running at its last death complete in this process.
     await delay(3_000);
     await worker.kill();
     return deaths;

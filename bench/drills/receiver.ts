@@ -7,11 +7,13 @@ export interface DrillReceiver {
   readonly url: string;
   /** The ids of the events that were answered with 200. */
   readonly taken: ReadonlySet<string>;
-  /** When the connections of hanging events were lost, in milliseconds of the monotonic clock, until the events come again. */
+  /**
+   * When the connections of hanging events were lost, in milliseconds of the monotonic clock, until the events are sent again.
+   */
   readonly lost: ReadonlyMap<string, number>;
   /** The milliseconds between the loss of a connection and the next request of the same event. */
   readonly resumed: readonly number[];
-  /** Answers what still hangs. */
+  /** Answers the requests that are still hanging. */
   release(): void;
   close(): Promise<void>;
 }

@@ -84,7 +84,7 @@ async function* drill(cluster: Cluster, servers: readonly DrillServer[]): AsyncG
   }
 }
 
-/** The p99 of the answers of the next milliseconds. */
+/** Returns the p99 of the answers within the next milliseconds. */
 async function during(load: Load, ms: number): Promise<number> {
   const from = performance.now();
   await delay(ms);

@@ -21,7 +21,7 @@ export interface DrillServer {
   readonly start: () => void;
 }
 
-/** Starts a server. Its environment holds nothing of this process but the path, besides what is given. */
+/** Starts a server. Its environment contains only the path of this process and the given variables. */
 export async function drillServer(env: Readonly<Record<string, string>>): Promise<DrillServer> {
   const port = await freePort();
   let said = '';

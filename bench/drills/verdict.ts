@@ -1,12 +1,14 @@
-/** What became of everything that a drill's load was promised. */
+/** The fate of everything that the servers acknowledged during a drill. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { listed, type Load, post } from './load.ts';
 import type { DrillReceiver } from './receiver.ts';
 
-/** The types of the events that are answered, and of those whose first request hangs. */
+/** The types of the events that are answered, and of the events whose first request hangs. */
 export const [doneType, heldType] = ['drill.done', 'drill.held'];
 
-/** Makes what the events need: their types, and for each tenant an endpoint that answers and one that hangs at first. */
+/**
+ * Creates the prerequisites of the events: their types, and for each tenant an endpoint that answers and one that hangs at first.
+ */
 export async function subscribe(
   port: number,
   tenants: readonly string[],

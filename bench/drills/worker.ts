@@ -11,7 +11,7 @@ export interface WorkerStart {
 
 /** The payload of a job of a drill. */
 interface Work {
-  /** Milliseconds that it takes. */
+  /** Milliseconds that the job takes. */
   readonly ms: number;
 }
 

@@ -18,12 +18,12 @@ export function burnDown(): AsyncIterable<Row> {
     yield await compared(db, await bullmq(url), count, { least: 5, rounds: 1 });
     const redis = await bullmqOnRedis();
     if (redis !== undefined) yield await compared(db, redis, count, { rounds: 2 });
-    // At a smaller scale it would be the first row again.
+    // At a smaller scale this row would equal the first one.
     if (scale === 1) yield await compared(db, await graphileWorker(url), 200_000, { least: 1.2, rounds: 1 });
   });
 }
 
-/** Jobs whose end is on disk before their slot takes the next one. */
+/** Jobs whose end is on disk before their slot takes the next job. */
 export function settleEach(): AsyncIterable<Row> {
   const path = 'burn-down, each end recorded before the next start';
   return onServer(path, '≥ 2 ×', async function* ({ db, url }) {
@@ -33,7 +33,7 @@ export function settleEach(): AsyncIterable<Row> {
 }
 
 interface Comparison {
-  /** The ratio to reach; without it the row is for orientation. */
+  /** The ratio to reach; without it, the row is for orientation only. */
   readonly least?: number;
   readonly rounds: number;
   readonly settle?: 'each' | 'batched';
@@ -69,7 +69,7 @@ async function compared(
   }
 }
 
-/** The jobs done in a second, from the start of the worker until the end of the last one is recorded. */
+/** Returns the jobs per second, from the start of the worker until the end of the last job is recorded. */
 async function perSecond(peer: Peer, count: number): Promise<number> {
   let left = count;
   let finish = () => {};

@@ -31,7 +31,7 @@ export function enqueue(): AsyncIterable<Row> {
     try {
       for (const way of ways) {
         for (const peer of peers) yield await compared(engine, peer, way);
-        // It answers before anything is on disk.
+        // This library answers before anything is on disk.
         if (redis !== undefined) yield await compared(engine, redis, way, false);
       }
     } finally {

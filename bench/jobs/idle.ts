@@ -1,4 +1,4 @@
-/** How much an engine without work asks of the database, according to the database's own statistics. */
+/** How many statements an engine without work causes, according to the database's own statistics. */
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEngine, type Engine } from '../../src/db/engine/index.ts';
@@ -28,7 +28,7 @@ export function idle(): AsyncIterable<Row> {
   });
 }
 
-/** Of two engines that run for different times, so that what they do when they start and end does not count. */
+/** The difference between two engines that run for different times, so that the work at their start and end does not count. */
 async function perSecond(url: string): Promise<number> {
   const seconds = Math.max(1, 8 * scale);
   const [short, long] = [await ofEngine(url, seconds / 4), await ofEngine(url, seconds)];
@@ -69,7 +69,9 @@ async function withEngine(
   });
 }
 
-/** The transactions of all connections that have ended: the database counts what a connection did when it ends. */
+/**
+ * Returns the transactions of all connections that have ended, because the database counts the work of a connection when it ends.
+ */
 async function commits(url: string): Promise<number> {
   const sql = createPool({ max: 1, fetch_types: false }, url);
   try {

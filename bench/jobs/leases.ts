@@ -1,4 +1,4 @@
-/** Jobs that a worker outside of the platform takes over HTTP, a hundred at a time, against a worker in process. */
+/** Jobs that a worker outside the platform takes over HTTP, a hundred at a time, against a worker in this process. */
 import type { Lease } from '../../generated/jobs/types.ts';
 import { call } from '../client.ts';
 import { withServers } from '../process.ts';

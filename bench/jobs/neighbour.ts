@@ -31,14 +31,14 @@ export function neighbour(): AsyncIterable<Row> {
   });
 }
 
-/** The median of the milliseconds from the enqueuing of single jobs to their starts. */
+/** Returns the median of the milliseconds between the enqueuing of single jobs and their start. */
 async function startDelay(db: Database): Promise<number> {
   const engine = createEngine({ db, log });
   let begun = () => {};
   engine.handle(queue, 'long', () => delay(jobMs), { concurrency: slots });
   engine.handle(queue, 'single', () => begun());
   await engine.start();
-  // The rate at which jobs end decides how many are claimed ahead.
+  // The rate at which jobs end determines how many are claimed ahead.
   await delay(1_500);
   const times: number[] = [];
   for (let turn = 0; turn < sized(40, 5); turn++) {

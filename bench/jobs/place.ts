@@ -1,4 +1,4 @@
-/** What most measurements of the jobs begin with. */
+/** The set-up that most measurements of the jobs share. */
 import { tmpdir } from 'node:os';
 import { type Database, openDatabase } from '../../src/db/index.ts';
 import { log, type Place, withPlace } from '../place.ts';
@@ -11,7 +11,10 @@ export interface Opened {
   readonly place: Place;
 }
 
-/** Runs `use` on a new database of a server: the embedded one has one process, and no library that the engine is compared with uses it. */
+/**
+ * Runs `use` on a new database of a server: the embedded database has only one process, and no library that the engine is
+ * compared with can use it.
+ */
 export function onServer(
   path: string,
   target: string,

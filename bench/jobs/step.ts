@@ -1,4 +1,4 @@
-/** What a step of a workflow adds to the work in it: it has to be on disk before the next one begins. */
+/** The cost that a step of a workflow adds to its work: the step has to be on disk before the next one begins. */
 import { createEngine } from '../../src/db/engine/index.ts';
 import { log } from '../place.ts';
 import { atMostTimes, round, type Row } from '../row.ts';

@@ -22,7 +22,7 @@ const constant: ServiceModule = {
   create: () => ({ handlers, encodeError: (error) => ({ error: error.message }) }),
 };
 const app = await createApp({
-  // Nothing that is measured uses it.
+  // Nothing in the measurement uses this.
   db: {} as Database,
   modules: [constant],
   config: {

@@ -1,4 +1,6 @@
-/** Accepting events: in process against one job for each, over HTTP against a plain Express server, and among many endpoints. */
+/**
+ * Accepting events: in this process against one job per event, over HTTP against a plain Express server, and with many endpoints.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Pool } from 'undici';
 import { compileSchema } from '../../src/services/webhooks/catalogue/data-validator.ts';
@@ -66,7 +68,7 @@ export function acceptOverHttp(): AsyncIterable<Row> {
   });
 }
 
-/** An accepted event is answered with 201, which the load generator of the other services takes for a failure. */
+/** An accepted event is answered with 201, which the load generator of the other services would count as a failure. */
 async function answersPerSecond(port: number): Promise<number> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 32, pipelining: 1 });
   const sent = { ...headers, 'content-type': 'application/json' };
@@ -86,7 +88,7 @@ async function answersPerSecond(port: number): Promise<number> {
   return (answers * 1_000) / (performance.now() - began);
 }
 
-/** Events with three matches, alternately of a tenant with few endpoints and of one with many. */
+/** Events with three matches each, alternately of a tenant with few endpoints and of a tenant with many. */
 export function match(): AsyncIterable<Row> {
   const many = sized(100_000, 1_000);
   const path = `accept an event with 3 matches among ${round(many)} endpoints`;

@@ -29,7 +29,7 @@ export function endToEnd(): AsyncIterable<Row> {
   });
 }
 
-/** The delays from acceptance to the receiver at half of the rate that the path takes. */
+/** The delays from acceptance to the receiver at half of the highest rate. */
 export function delay(): AsyncIterable<Row> {
   const path = 'acceptance to receiver at half of the maximum, p99';
   return measured(path, '≤ 50 ms', async function* ({ db }, receiver) {
@@ -85,7 +85,7 @@ async function* againstQueue(
   });
 }
 
-/** Against posts that nothing stands behind. */
+/** The baseline: plain posts without any queue behind them. */
 async function* againstPosts({ db }: Opened, receiver: Receiver): AsyncGenerator<Row> {
   const events = sized(5_000, 300);
   const tenants = await endpointsOf(db, receiver, 1);
@@ -111,7 +111,7 @@ interface Whole {
   readonly events: number;
 }
 
-/** The events a second until the last delivery is recorded. */
+/** Returns the events per second until the last delivery is recorded. */
 const ours =
   ({ db, receiver, tenants, events }: Whole) =>
   async () => {

@@ -1,4 +1,4 @@
-/** What endpoints that never answer do to the others. */
+/** How endpoints that never answer affect the other endpoints. */
 import { onServer } from '../jobs/place.ts';
 import { atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
@@ -9,7 +9,7 @@ import { createEndpoints, registerType, startService } from './service.ts';
 
 const rate = 500;
 
-/** The deliveries of the healthy half are timed, with the other half healthy and with it hanging. */
+/** The deliveries to one half of the endpoints are timed, while the other half is healthy and while it hangs. */
 export function hanging(): AsyncIterable<Row> {
   const half = sized(500, 25);
   const path = `acceptance to receiver, p99, while half of ${round(2 * half)} endpoints hang`;
@@ -24,7 +24,7 @@ export function hanging(): AsyncIterable<Row> {
         const service = await startService(db);
         const mixed = tenants('well').flatMap((tenant, at) => [tenant, `${other}-${at}`]);
         const count = Math.round(rate * sized(6, 0.5));
-        // Windows and connections open first.
+        // The first deliveries open windows and connections.
         const known = doesAnswer ? mixed : tenants('well');
         await during(known.length, () => steadily(service.send, known, { rate, count: known.length }));
         const expected = doesAnswer ? count : Math.ceil(count / 2);

@@ -1,4 +1,4 @@
-/** Whether statistics and lists cost more when more is kept. */
+/** Whether statistics and lists cost more when a longer history is kept. */
 import type { Database } from '../../src/db/index.ts';
 import { deliveryStore } from '../../src/services/webhooks/deliveries/deliveries.store.ts';
 import { statsStore } from '../../src/services/webhooks/deliveries/stats.store.ts';
@@ -41,7 +41,7 @@ export function history(): AsyncIterable<Row> {
   );
 }
 
-/** Stores ended deliveries in statements of some thousand, which is how they are counted. */
+/** Stores ended deliveries in large statements, because a trigger counts them once per statement. */
 async function seed(db: Database, count: number): Promise<void> {
   const step = 50_000;
   for (let from = 0; from < count; from += step)

@@ -1,4 +1,4 @@
-/** What one would write by hand to accept events: Express 5 with `express.json()`, a validator and one insert. */
+/** A server that accepts events as one would write it by hand: Express 5 with `express.json()`, a validator and one insert. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-/** The part of a measured event's data that tells when it was sent. */
+/** The member of a measured event's data that says when the event was sent. */
 export interface Sent {
   readonly sent_at: number;
 }

@@ -1,4 +1,4 @@
-/** Deliveries as one would build them from a job queue: a job for each event, which signs it and posts it with undici. */
+/** Deliveries as one would build them from a job queue: one job per event, which signs the event and posts it with undici. */
 import { Agent, request } from 'undici';
 import { signatureHeaders, newWebhookSecret } from '../../src/lib/standard-webhooks.ts';
 import type { Handler, Payload, Peer } from '../jobs/peers/peer.ts';
@@ -7,7 +7,7 @@ import { slots } from './service.ts';
 
 const secrets = [newWebhookSecret()];
 
-/** What the job of an event carries. */
+/** The payload of the job for an event. */
 interface Job extends Payload {
   readonly url: string;
   readonly data: object;

@@ -3,9 +3,9 @@ import { startProcess } from '../../src/testing/worker-processes.ts';
 /** The process that receives deliveries. */
 export interface Receiver {
   readonly url: string;
-  /** Runs `work` and resolves with the delays of all requests, in milliseconds, when so many have come. */
+  /** Runs `work` and resolves with the delays of all requests, in milliseconds, when this many have arrived. */
   readonly during: (count: number, work: () => Promise<unknown>) => Promise<number[]>;
-  /** Resolves when so many requests have come since the last measurement began. */
+  /** Resolves when this many requests have arrived since the last measurement began. */
   readonly received: (count: number) => Promise<unknown>;
   /** Ends the requests that hang. */
   readonly cut: () => Promise<void>;

@@ -1,4 +1,4 @@
-/** The service in this process: what accepts events and what delivers them, without HTTP in front. */
+/** The service in this process: the acceptance of events and their delivery, without HTTP in front. */
 import type { Database } from '../../src/db/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createSealer } from '../../src/lib/seal.ts';
@@ -13,7 +13,7 @@ import { payload } from './moments.ts';
 
 export const masterKey = Buffer.alloc(32, 7);
 export const type = 'invoice.paid';
-/** The most attempts in flight, on either side. */
+/** The maximum number of attempts in flight, on either side. */
 export const slots = 100;
 
 const sealing = createSealing(createSealer(masterKey));
@@ -97,7 +97,7 @@ export async function createEndpoints(
     select tenant_id, id, 'default', url, '', '{*}', '{}', false, '{}', 0, '{}', true, 'standard', ${slots}::integer, 15000, 10 from given`;
 }
 
-/** Sends so many events, this many callers at a time, to the tenants in turn. */
+/** Sends this many events to the tenants in turn, `callers` at a time. */
 export async function feed(
   send: (tenant: string) => Promise<unknown>,
   tenants: readonly string[],

@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
   });
 });
 
-/** `/hang` never answers, and `/once` not to the first request of a path. */
+/** `/hang` never answers, and `/once` does not answer the first request of a path. */
 function mayAnswer(path: string): boolean {
   if (path.startsWith('/hang')) return false;
   const isFirst = path.startsWith('/once') && !seen.has(path);
@@ -41,7 +41,7 @@ function check(): void {
 server.listen(0, '127.0.0.1', () =>
   answerCommands({
     port: () => (server.address() as AddressInfo).port,
-    /** Forgets everything that came. */
+    /** Forgets all requests so far. */
     reset() {
       delays = [];
       seen = new Set();
@@ -51,7 +51,7 @@ server.listen(0, '127.0.0.1', () =>
       for (const response of hanging) response.destroy();
       hanging = [];
     },
-    /** Resolves with the delays in milliseconds when so many requests have come. */
+    /** Resolves with the delays in milliseconds when this many requests have arrived. */
     received: (count: number) =>
       new Promise<number[]>((resolve) => {
         awaited = { count, resolve };

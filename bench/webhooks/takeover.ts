@@ -1,4 +1,4 @@
-/** How long deliveries wait whose process was killed. */
+/** How long the deliveries of a killed process wait. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../src/db/index.ts';
 import { startProcess } from '../../src/testing/worker-processes.ts';
@@ -12,7 +12,7 @@ const path = 'takeover after `kill -9`, until every delivery is attempted again'
 const program = new URL('../../src/services/webhooks/dispatch/testing/dispatch-process.ts', import.meta.url);
 const leaseMs = 5_000;
 
-/** No receiver answers the first attempts, so the process that is killed still has its deliveries. */
+/** No receiver answers the first attempts, so the killed process still holds its deliveries. */
 export function takeover(): AsyncIterable<Row> {
   return onServer(path, '≤ 7,000 ms', ({ db, url }) =>
     withReceiver(async function* (receiver) {
@@ -28,7 +28,7 @@ export function takeover(): AsyncIterable<Row> {
       const processes = await Promise.all([startProcess(program, start), startProcess(program, start)]);
       try {
         for (const one of processes) await one.call('work');
-        // A process that has just begun lets others renew their leases before it ends any.
+        // A process that has just started lets others renew their leases before it ends any lease.
         await delay(leaseMs + 1_500);
         await receiver.during(events, () => feed(service.send, tenants, { events }));
         const held = await Promise.all(processes.map(({ pid }) => heldBy(db, pid)));
@@ -48,7 +48,7 @@ export function takeover(): AsyncIterable<Row> {
   );
 }
 
-/** How many deliveries a process is attempting. */
+/** Returns how many deliveries a process is attempting. */
 async function heldBy({ sql }: Database, pid: number): Promise<number> {
   const [{ count }] = await sql<[{ count: number }]>`
     select count(*)::integer as count from webhooks.delivery join jobs.lease on lease.id = delivery.lease_id

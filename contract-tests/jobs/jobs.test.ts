@@ -14,7 +14,7 @@ contract('Jobs', (api) => {
   describe('create', () => {
     it('201 with the job', async () => {
       const { data, response } = await api.tenant().plinth.jobs.jobs.create({ body: mail }).response();
-      // The mock answers with the lowest status that is no failure.
+      // The mock answers with the lowest success status.
       expect(response.status).toBe(api.target === 'mock' ? 200 : 201);
       expect(data).toMatchObject({ ...mail, state: 'pending', attempt: 0, origin_id: null });
     });

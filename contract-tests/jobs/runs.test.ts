@@ -20,7 +20,7 @@ contract('Runs', (api) => {
       await jobs.workflows.put({ name, body: {} });
       const input = { order_id: 'o-4711' };
       const { data, response } = await jobs.runs.start({ body: { name, input } }).response();
-      // The mock answers with the lowest status that is no failure.
+      // The mock answers with the lowest success status.
       expect(response.status).toBe(api.target === 'mock' ? 200 : 201);
       expect(data).toMatchObject({ name, version: 1, input, state: 'running' });
     });

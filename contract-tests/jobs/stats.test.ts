@@ -21,7 +21,7 @@ behaviour('Stats', (api) => {
     await deadLetter(tenant);
     await started(tenant);
     const numbers = {
-      // The job of the run waits, too.
+      // The job of the run is also waiting.
       jobs: { pending: 2, running: 0, completed: 0, failed: 1, retrying: 0, cancelled: 0 },
       dlq_count: 1,
       workflows: { running: 1, completed: 0, failed: 0 },

@@ -1,11 +1,14 @@
-/** Work for the tests of jobs: queues, jobs under a lease, dead letters and runs, made through the SDK on the mock and on the server. */
+/**
+ * Set-up for the tests of jobs: queues, jobs under a lease, dead letters and runs, created through the SDK on the mock and on the
+ * server.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Job, WorkflowRun } from '../../generated/jobs/types.ts';
 import type { Credential } from '../harness.ts';
 
 type Worker = Pick<Credential, 'plinth'>;
 
-/** Ids of nothing. */
+/** Well-formed ids that name nothing. */
 export const absent = {
   job: 'job_01h455vb4pex5vsknk084sn0zz',
   lease: 'lease_01h455vb4pex5vsknk084sn0zz',
@@ -64,7 +67,7 @@ export async function working(worker: Worker): Promise<{ runId: string; leaseId:
   return { runId: id, ...(await take(worker, `workflow.${name}.v${version}`)) };
 }
 
-/** Leaves one thing of every kind, of which nothing changes while the tests run. Returns their ids. */
+/** Creates one thing of every kind, none of which changes while the tests run. Returns their ids. */
 export async function leaveWork(worker: Worker): Promise<string[]> {
   const { leaseId, job } = await taken(worker, { timeout: '1h' });
   const letter = await deadLetter(worker);

@@ -54,7 +54,7 @@ describe.skipIf(!hasServer)('Limits of keys', () => {
       create function keys.slow() returns trigger language plpgsql as
         'begin perform pg_sleep(1); return new; end';
       create trigger slow before insert on keys.usage_journal for each row execute function keys.slow()`);
-    // More than may wait: some have to be refused, and so is a validation while they wait.
+    // More reads than may wait: some have to be refused, and so does a validation while they wait.
     const reports = Promise.allSettled(
       Array.from({ length: 30 }, () => keys.usage.report({ body: { records } })),
     );

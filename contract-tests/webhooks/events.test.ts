@@ -13,7 +13,7 @@ contract('Events', (api) => {
         .tenant()
         .plinth.webhooks.events.create({ body: { type: name, data } })
         .response();
-      // The mock answers with the first status that is documented.
+      // The mock answers with the first documented status.
       expect(response.status).toBe(api.target === 'mock' ? 200 : 201);
       expect(event).toMatchObject({ type: name, data });
     });

@@ -1,4 +1,7 @@
-/** Things for the tests of webhooks: event types, endpoints, events and dead letters, made through the SDK on the mock and on the server. */
+/**
+ * Set-up for the tests of webhooks: event types, endpoints, events and dead letters, created through the SDK on the mock and on
+ * the server.
+ */
 import { randomBytes } from 'node:crypto';
 import { vi } from 'vitest';
 import type { Delivery, Event, EventType, IssuedEndpoint } from '../../generated/webhooks/types.ts';
@@ -6,7 +9,7 @@ import type { Api, Credential } from '../harness.ts';
 
 type Sender = Pick<Credential, 'plinth'>;
 
-/** Ids of nothing. */
+/** Well-formed ids that name nothing. */
 export const absent = {
   type: 'nothing.of.this-name',
   endpoint: 'ep_01h455vb4pex5vsknk084sn0zz',
@@ -18,34 +21,34 @@ export const absent = {
 /** Nobody listens at this address, so every attempt fails at once. */
 export const deafUrl = 'http://127.0.0.1:2/plinth';
 
-/** What the frame says of an `Idempotency-Key` that comes with another request. */
+/** The frame's message about an `Idempotency-Key` that is repeated with another request. */
 export const usedBefore = 'idempotency key was used with another body';
 
 /** Data over the limit of an event. */
 export const tooLarge = { text: 'x'.repeat(262_144) };
 
-/** A name of its own, because all tenants share the catalogue. */
+/** Each name is used once, because all tenants share the catalogue. */
 export const newName = (): string => `contract.t${randomBytes(6).toString('hex')}`;
 
 /** Registers an event type, as the operator. */
 export const newType = async (api: Api, more: object = {}): Promise<EventType> =>
   await api.operator().plinth.webhooks.eventTypes.create({ body: { name: newName(), ...more } });
 
-/** Creates an endpoint for all events, which never arrive. */
+/** Creates an endpoint for all events. Nobody listens at its address. */
 export const newEndpoint = async ({ plinth }: Sender, more: object = {}): Promise<IssuedEndpoint> =>
   await plinth.webhooks.endpoints.create({ body: { url: deafUrl, event_types: ['*'], ...more } });
 
 export const send = async ({ plinth }: Sender, type: string, more: object = {}): Promise<Event> =>
   await plinth.webhooks.events.create({ body: { type, ...more } });
 
-/** Sends an event to an endpoint, whose attempts fail, and returns its delivery. */
+/** Sends an event to an endpoint whose attempts fail, and returns its delivery. */
 export async function failing(api: Api, sender: Sender, more: object = {}): Promise<Delivery> {
   const { name } = await newType(api);
   await newEndpoint(sender, { event_types: [name], ...more });
   return await deliveryOf(sender, await send(sender, name));
 }
 
-/** The delivery of an event once it has been attempted. */
+/** Returns the delivery of an event once it has been attempted. */
 export async function deliveryOf({ plinth }: Sender, { id }: Event): Promise<Delivery> {
   let delivery: Delivery | undefined;
   const attempted = async () => {
@@ -62,7 +65,7 @@ export async function deadLetter(api: Api, sender: Sender): Promise<string> {
   return await letterOf(sender, endpoint_id);
 }
 
-/** The newest dead letter of an endpoint, as soon as there is one. */
+/** Returns the newest dead letter of an endpoint, as soon as there is one. */
 async function letterOf({ plinth }: Sender, endpoint_id: string): Promise<string> {
   let found: string | undefined;
   const exists = async () => {
@@ -74,8 +77,9 @@ async function letterOf({ plinth }: Sender, endpoint_id: string): Promise<string
 }
 
 /**
- * Leaves one thing of every kind, of which nothing changes while the tests run, and returns their ids by kind. The endpoint has the `uid`
- * of the examples. It hears of its own creation, because only the operator's app has event types besides the platform's.
+ * Creates one thing of every kind, none of which changes while the tests run, and returns their ids by kind. The endpoint has the
+ * `uid` of the examples. Its only event is its own creation, because only the operator's app has event types besides the
+ * platform's.
  */
 export async function leaveHooks(sender: Sender): Promise<Record<string, string>> {
   const event_types = ['webhooks.endpoint.created'];

@@ -32,7 +32,7 @@ behaviour('Stats', (api) => {
     const asked = api.operator().plinth.webhooks.stats.get({ tenant_id: tenant.id });
     for (const { events, ...counted } of await Promise.all([own, asked])) {
       expect(counted).toEqual(numbers);
-      // The platform's own events of the tenant count, too, and arrive later.
+      // The platform's own events of the tenant also count, and arrive later.
       expect(events).toBeGreaterThanOrEqual(2);
     }
   });

@@ -1,4 +1,4 @@
-/** What the browser test runs, in a page and in a worker: the whole client against a server of another origin. */
+/** The program of the browser test, for a page and a worker: it uses the whole client against a server of another origin. */
 import { createPlinth, isPlinthError, verifyWebhook } from '../src/index.ts';
 import { all, failureOf, things } from './things.ts';
 
@@ -19,7 +19,7 @@ export interface Outcome {
   verified: unknown;
 }
 
-/** A download as it comes: its headers first, then piece by piece. */
+/** Reads a download as it arrives: its headers first, then piece by piece. */
 async function downloaded({ body, headers }: Response): Promise<unknown> {
   let text = '';
   const write = (piece: string) => void (text += piece);
@@ -27,7 +27,7 @@ async function downloaded({ body, headers }: Response): Promise<unknown> {
   return [headers.get('ETag'), headers.get('Content-Type'), text];
 }
 
-/** Signs a webhook and verifies it, both with what the browser has. */
+/** Signs a webhook and verifies it, both with the functions of the browser. */
 async function verified(): Promise<unknown> {
   const key = crypto.getRandomValues(new Uint8Array(32));
   const [seconds, body] = [Math.floor(Date.now() / 1_000), '{"type":"größe"}'];

@@ -30,7 +30,7 @@ function findChromium(): string | undefined {
   return (given ? [given] : found).find(executable);
 }
 
-/** What the real server has to answer to a page of another origin, too. */
+/** The headers that the real server also has to send to a page of another origin. */
 const cors = ({ headers }: Received) => ({
   'Access-Control-Allow-Origin': headers.origin ?? '*',
   'Access-Control-Expose-Headers': 'ETag, X-Next-Cursor, X-Request-ID, Retry-After, X-Revision',
@@ -121,7 +121,7 @@ const outcome: Outcome = {
 };
 
 const path = findChromium();
-// Said aloud, because reporters do not say why a test is skipped.
+// Printed, because reporters do not say why a test is skipped.
 if (!path) console.warn('sdk/test/browser.test.ts is skipped: no Chromium on PATH, nor at PLINTH_CHROMIUM');
 
 describe.skipIf(!path)('in Chromium, from a page of another origin', () => {

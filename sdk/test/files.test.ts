@@ -1,4 +1,4 @@
-/** Uploads and downloads over a real socket: what is sent arrives byte for byte, what is answered is not read ahead. */
+/** Uploads and downloads over a real socket: everything that is sent arrives byte for byte, and no answer is read ahead. */
 import { getEventListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -139,7 +139,7 @@ describe('a download', () => {
     });
     const { body } = await things({ baseUrl: url, timeout: 1_000 }).download({ key: 'k' });
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-    // Whoever takes their time over what has come loses nothing: only a server that stands still is given up.
+    // A slow reader loses nothing that has arrived: only a server that sends nothing is given up.
     for (const pause of [300, 300, 300, 300]) {
       expect(await reader.read()).toEqual({ done: false, value: 'piece' });
       await new Promise((resolve) => setTimeout(resolve, pause));

@@ -4,7 +4,7 @@ import { all, failureOf, things } from './things.ts';
 
 const total = 25;
 
-/** A list of 25 with pages of 10, by cursor or by offset as the operation has it. */
+/** A list of 25 items with pages of 10, by cursor or by offset, as the operation requires. */
 function list({ url }: Received, next: (place: number) => Record<string, string>) {
   const query = new URL(url, 'http://host').searchParams;
   const from = Number(query.get('cursor') ?? query.get('offset') ?? 0);

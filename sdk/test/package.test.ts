@@ -35,7 +35,7 @@ import { createPlinth } from '@plinth/sdk';
 const { roles } = createPlinth({ baseUrl: 'http://127.0.0.1:4000' }).authz;
 ${threeCalls}`;
 
-/** What a program does that uses most of the types. */
+/** A program that uses most of the types. */
 const usage = `
 import { createPlinth, isPlinthError } from '@plinth/sdk';
 import { authz } from '@plinth/sdk/authz';
@@ -58,7 +58,7 @@ const run = promisify(execFile);
 let project: Project;
 beforeAll(async () => {
   project = await projectWithPackage();
-});
+}, 300_000);
 afterAll(() => project.remove());
 
 /** Compiles programs that use the package as others do, with its declarations checked too. */
@@ -67,7 +67,7 @@ async function compile(programs: Map<string, string>): Promise<void> {
   await project.compile(...checks, ...libraries, ...programs.keys());
 }
 
-/** Each TypeScript block of a text; they share the client, and what each of them declares is its own. */
+/** Returns each TypeScript block of a text. The blocks share the client, and each has its own declarations. */
 function examples(text: string): string {
   const blocks = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, block = '']) =>
     block.replaceAll(/^ *\* ?/gm, ''),
@@ -179,7 +179,7 @@ describe('the package', () => {
     const text = await bundle(program);
     const size = gzipSync(text).length;
     console.info(`${name}: ${text.length} bytes minified, ${size} with gzip`);
-    // What a page pays for the client; more than this is worth a look at what was added.
+    // The size of the client for a page; if the client becomes larger, check what was added.
     expect(size).toBeLessThan(most);
   });
 
@@ -188,7 +188,10 @@ describe('the package', () => {
   });
 });
 
-/** A program with all that it loads at once, minified. What it imports when it needs it, such as the code of workers, is not counted. */
+/**
+ * Returns a program with everything that it loads at once, minified. Code that is imported later, such as that of workers, is not
+ * counted.
+ */
 async function bundle(contents: string): Promise<string> {
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: project.folder, sourcefile: 'program.js' },

@@ -9,10 +9,10 @@ const sdk = fileURLToPath(new URL('../', import.meta.url));
 const modules = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 const run = promisify(execFile);
 
-/** A project that has the package installed as the registry would deliver it: what `files` names, and its dependency. */
+/** A project that has the package installed as the registry would deliver it: the files named in `files`, and the dependency. */
 export interface Project {
   readonly folder: string;
-  /** Runs the compiler in the project; throws what it complains about. */
+  /** Runs the compiler in the project; throws the compiler's complaints. */
   compile(...args: string[]): Promise<void>;
   /** Does the same with the compiler of a package: `typescript`, or an older version under another name. */
   compileWith(compiler: string, ...args: string[]): Promise<void>;

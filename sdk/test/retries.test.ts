@@ -33,7 +33,7 @@ const unsafe: [string, Call][] = [
   ],
 ];
 
-/** A fetch that answers in turn, the last answer for ever, and counts. */
+/** A fetch that gives these answers in turn, repeats the last answer for ever, and counts its calls. */
 function answers(...turns: (() => Response | Promise<Response>)[]) {
   const requests: Request[] = [];
   const fetch = async (request: Request) => {

@@ -53,7 +53,7 @@ function send(response: ServerResponse, { status = 200, headers = {}, body }: Re
   response.end(json ? JSON.stringify(body) : body);
 }
 
-/** Answers one after the other, the last one for ever. */
+/** Gives the answers one after the other, and repeats the last one for ever. */
 export function inTurn(...replies: Respond[]): Respond {
   let turn = 0;
   return (request, response) => {

@@ -1,4 +1,4 @@
-/** All services through the package's own client, against the mock: each kind of call where the contract has it. */
+/** Calls all services through the package's own client, against the mock: each kind of call wherever the contract has it. */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest';
 import { startMock, type Mock } from '../../src/mock/index.ts';
 import { createPlinth, isPlinthError, type Plinth } from '../src/index.ts';

@@ -19,7 +19,7 @@ export interface Marked {
   next_cursor: string | null;
 }
 
-/** One operation of every kind that the runtime knows, whether or not a service has one yet. */
+/** One operation of every kind that the runtime supports, whether or not a service has such an operation yet. */
 export interface Things {
   readonly create: (
     request: { body: { name?: string | undefined } },
@@ -123,7 +123,7 @@ export const things = (options: ClientOptions): Things =>
     },
   });
 
-/** The error that a call ends with. */
+/** Returns the error with which a call ends. */
 export const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
   Promise.resolve(call).then(
     () => {
@@ -132,7 +132,7 @@ export const failureOf = (call: PromiseLike<unknown>): Promise<unknown> =>
     (thrown: unknown) => thrown,
   );
 
-/** Everything that an iteration gives. */
+/** Returns all values of an iteration. */
 export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = [];
   for await (const item of items) collected.push(item);

@@ -17,7 +17,7 @@ import type * as Keys from '../src/services/keys/index.ts';
 
 const plinth = createPlinth({ baseUrl: 'http://plinth.invalid' });
 
-/** The interfaces of a service, by which its handlers are known; the client takes options where they take a context. */
+/** The interfaces of a service, which its handlers implement; the client takes options where a handler takes a context. */
 type Offered<Service, Server> = {
   [Resource in keyof Server & string]: Uncapitalize<Resource> extends keyof Service
     ? Service[Uncapitalize<Resource>] extends Server[Resource]
@@ -71,7 +71,7 @@ describe('the types of the client', () => {
     const { roles } = plinth.authz;
     expectTypeOf<Parameters<typeof roles.create>[0]['body']>().toEqualTypeOf<Authz.RoleCreate>();
     expectTypeOf<{ name: 'Editor' }>().toExtend<Authz.RoleCreate>();
-    // With `exactOptionalPropertyTypes`, too, what is undefined may be passed on.
+    // Undefined members may be passed on, even with `exactOptionalPropertyTypes`.
     expectTypeOf<{ name: 'Editor'; description: string | undefined }>().toExtend<Authz.RoleCreate>();
     expectTypeOf<Record<never, never>>().not.toExtend<Parameters<typeof roles.get>[0]>();
     expectTypeOf<[]>().toExtend<Parameters<typeof roles.list>>();

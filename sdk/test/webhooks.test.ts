@@ -15,7 +15,7 @@ const body =
 const signed = (text = body, seconds = now, secrets = [secret]) =>
   signatureHeaders(secrets, { id, seconds, body: text });
 
-/** What is wrong with a delivery, or its event. */
+/** Returns the problem of a delivery, or its event. */
 const outcome = async (
   raw: Parameters<typeof verifyWebhook>[0],
   headers: WebhookHeaders,
@@ -288,7 +288,7 @@ function mapped<T>(headers: Record<string, string>, to: (value: string) => T): R
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, to(value)]));
 }
 
-/** Signs bytes that are no text, which no sender of ours does. */
+/** Signs bytes that are not text, which none of our senders does. */
 function signatureOf(raw: Uint8Array): string {
   const key = Buffer.from(secret.slice(6), 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${now}.`).update(raw).digest('base64')}`;

@@ -1,4 +1,4 @@
-/** Workers and the real server: jobs of several workers, the death of one, and runs of workflows. */
+/** Workers and the real server: jobs of several workers, the death of one worker, and runs of workflows. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ const jobOf = (id: string) => plinth.jobs.jobs.get({ jobId: id });
 const stateOf = async (id: string) => (await jobOf(id)).state;
 const runOf = (id: string) => plinth.jobs.runs.get({ runId: id });
 
-/** Starts a run of a workflow of its own, which this process executes. */
+/** Starts a run of a workflow of the test's own, which this process executes. */
 async function execute(code: WorkflowCode, input: unknown = null, definition: object = {}) {
   const name = newName();
   const worker = await begin({ workflows: { [name]: { ...definition, code } }, lease: '5s' });

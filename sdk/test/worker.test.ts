@@ -1,4 +1,4 @@
-/** The loop of a worker against a server that a script plays: what it asks for, and what it makes of the answers. */
+/** The loop of a worker against a scripted server: which requests the worker sends, and how it handles the answers. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createPlinth, JobFailure, Postponed, type Worker, type WorkerOptions } from '../src/index.ts';
 import { duration, milliseconds } from '../src/runtime/worker/durations.ts';
@@ -15,7 +15,7 @@ interface Sent {
   readonly body: Record<string, never>;
 }
 
-/** What the script says in place of the usual answer; undefined for the usual one. */
+/** The scripted answer in place of the usual one; undefined for the usual one. */
 type Script = (request: Sent, count: number) => Reply | undefined | Promise<Reply | undefined>;
 
 const newJob = (id: string, more: object = {}) => ({
@@ -29,7 +29,7 @@ const newJob = (id: string, more: object = {}) => ({
 });
 type Job = ReturnType<typeof newJob>;
 
-/** A server that hands out the jobs it was given, at once or when they come. */
+/** A server that hands out the given jobs, at once or as they arrive. */
 async function jobServer(scripts: Readonly<Record<string, Script>> = {}) {
   const due: Job[] = [];
   const sent: Sent[] = [];
@@ -402,7 +402,7 @@ describe('the end of a worker', () => {
   it('leaves no timer behind', async () => {
     const live = new Set<unknown>();
     const { setTimeout: set, clearTimeout: clear } = globalThis;
-    // The timers of the platform's fetch are its own.
+    // Node's fetch has timers of its own, which must not be replaced.
     const isOfWorker = () => /sdk\/src\/runtime/.test(new Error().stack?.split('\n')[3] ?? '');
     const own = (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
       if (!isOfWorker()) return set(callback, ms, ...args);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { derive, outputs, root } from './derive.ts';
 
+// The committed files come from another run, so the comparison also shows that every run derives the same.
 describe('what is committed follows from the TypeSpec', () => {
   let derived: Map<string, string>;
   beforeAll(async () => {
@@ -22,8 +23,4 @@ describe('what is committed follows from the TypeSpec', () => {
     );
     expect(present.filter((name) => !derived.has(name))).toEqual([]);
   });
-
-  it('is the same in a second run', async () => {
-    expect(await derive()).toEqual(derived);
-  }, 300_000);
 });

@@ -14,13 +14,13 @@ export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
-  /** It may come several times: \`a=1&a=2\`. */
+  /** Whether the parameter may be repeated: \`a=1&a=2\`. */
   readonly array?: true;
-  /** Where its value carries moments. */
+  /** Where the parameter's value contains moments. */
   readonly moments?: Moments;
 }
 
-/** Where a value carries moments: \`true\` where it is one, else by members, items and values of a map. */
+/** Where a value contains moments: \`true\` if the value is one, otherwise by its members, its items and the values of a map. */
 export type Moments =
   | true
   | {
@@ -29,15 +29,15 @@ export type Moments =
       readonly values?: Moments;
     };
 
-/** What a JSON body may carry and does not mean: of the value, of its members, of its items, of the values of a map. */
+/** Members that a JSON body may have but that have no effect: in the value, its members, its items and the values of a map. */
 export interface Leeway {
   /** Members that are known by other spellings: the spelling without case and underscores → the name. */
   readonly folded?: Readonly<Record<string, string>>;
-  /** Members that only the server sets: dropped. */
+  /** Members that only the server sets. They are dropped. */
   readonly ignored?: readonly string[];
-  /** Members that are \`null\` are as good as absent. */
+  /** Whether members that are \`null\` count as absent. */
   readonly nullIsAbsent?: true;
-  /** Members for which \`null\` gives this default back. */
+  /** Members that \`null\` resets to this default. */
   readonly restores?: Readonly<Record<string, unknown>>;
   readonly members?: Readonly<Record<string, Leeway>>;
   readonly items?: Leeway;
@@ -53,33 +53,33 @@ export interface Operation {
   readonly verb: Verb;
   /** Relative to the service's base URL, with \`{parameters}\`. */
   readonly path: string;
-  /** Other paths that lead to it. */
+  /** Further paths of the operation. */
   readonly aliases?: readonly string[];
   readonly access: Access;
-  /** It is public, and a credential counts nevertheless. */
+  /** The operation is public, but a credential makes a difference. */
   readonly optionalCredentials?: true;
-  /** Query parameters that it does not know are ignored. */
+  /** Unknown query parameters are ignored. */
   readonly tolerant?: true;
-  /** An \`Idempotency-Key\` makes it safe to repeat. */
+  /** An \`Idempotency-Key\` makes the operation safe to repeat. */
   readonly repeatable?: true;
-  /** The status of a failure of the database, where it is not 503, which means something else here. */
+  /** The status of a failure of the database, where 503 means something else. */
   readonly storeFailure?: 500;
-  /** Its \`tenant_id\` names a tenant that is a resource of the service, not the tenant of the caller. */
+  /** The \`tenant_id\` of a request names a tenant that is a resource of the service, not the tenant of the caller. */
   readonly ownTenants?: true;
-  /** Apps are resources of the service, which judges every \`app_id\` itself. */
+  /** Apps are resources of the service, which checks every \`app_id\` itself. */
   readonly ownApps?: true;
-  /** Seconds in which its body must arrive, and for which the body or an answer in pieces may make no progress. */
+  /** Seconds in which the body must arrive, and seconds for which the body or an answer in pieces may make no progress. */
   readonly timeLimits?: { readonly body?: number; readonly silence?: number };
-  /** The JSON of a success is sent as it is produced. */
+  /** The JSON of a successful answer is sent as it is produced. */
   readonly streamed?: true;
-  /** Headers of its requests that begin with a prefix: the handler gets them as a map, under the name of \`member\`. */
+  /** Request headers that begin with a prefix. The handler receives them as a map, under the name in \`member\`. */
   readonly prefixedHeaders?: {
     readonly prefix: string;
     readonly member: string;
     readonly count: number;
     readonly bytes: number;
   };
-  /** The prefix of headers that its responses may carry besides the documented ones. */
+  /** The prefix of headers that responses may have in addition to the documented ones. */
   readonly answeredPrefix?: string;
   readonly parameters: readonly Parameter[];
   readonly body: null | {
@@ -92,7 +92,7 @@ export interface Operation {
   };
   readonly responses: readonly {
     readonly status: number;
-    /** The usual one first; none for an answer without content. */
+    /** The content types, the usual one first; none for an answer without content. */
     readonly contentTypes: readonly string[];
     readonly headers: readonly string[];
   }[];

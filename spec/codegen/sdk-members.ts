@@ -1,13 +1,15 @@
-/** Members of services in the client that are written by hand, over the generated ones. */
+/** Members of services in the client that are written by hand and added to the generated ones. */
 
 export interface HandWrittenMember {
   readonly name: string;
   readonly description: string;
-  /** The module that exports its type and its maker, which takes a client; relative to the folder of services. */
+  /**
+   * The module that exports the member's type and a function that creates it from a client; relative to the folder of services.
+   */
   readonly from: string;
   readonly type: string;
   readonly maker: string;
-  /** The module whose exports the service has too. */
+  /** The module whose exports the service also exports. */
   readonly exports: string;
 }
 

@@ -20,8 +20,8 @@ const role = await plinth.authz.roles.create({ body: { name: 'Editor' } });
 console.log(role.id, role.slug);
 \`\`\`
 
-A method takes the parameters by their wire names and the body as \`body\`. Its second argument holds for this call
-only: \`signal\`, \`timeout\` and \`retries\`, \`headers\`, \`idempotencyKey\`, and on whose behalf root acts (\`tenant\`,
+A method takes the parameters by their wire names and the body as \`body\`. The second argument has options for this call
+only: \`signal\`, \`timeout\`, \`retries\`, \`headers\`, \`idempotencyKey\`, and the party on whose behalf root acts (\`tenant\`,
 \`app\`, \`user\`, \`subject\`).
 
 \`\`\`ts
@@ -30,8 +30,8 @@ await plinth.authz.roles.create({ body: { name: 'Editor' } }, { tenant: 'acme', 
 
 ## Lists
 
-Awaited, a list is its first page. Walked, it is everything: the next page is asked for when the loop gets there. How the
-service hands out its pages, by a cursor or by an offset, makes no difference.
+Await a list to get its first page. Iterate over it to get all its items: the next page is requested when the loop reaches
+it. It makes no difference whether the service pages by cursor or by offset.
 
 \`\`\`ts
 const newest = await plinth.authz.roles.list({ limit: 10 });
@@ -40,7 +40,7 @@ console.log(newest.length);
 for await (const role of plinth.authz.roles.list()) console.log(role.name);
 \`\`\`
 
-Where a service wraps its pages, the awaited page is the whole wrapping, with what it says about the list:
+If a service wraps its pages in an object, the awaited page is that object, with everything that it says about the list:
 
 \`\`\`ts
 const { data, pagination } = await plinth.billing.invoices.list({ limit: 10 });
@@ -63,13 +63,13 @@ try {
 \`\`\`
 
 \`kind\` says what happened: \`response\` (the server answered with an error), \`connection\`, \`timeout\`, \`abort\`, \`stream\`
-(an event stream ended with an error), \`protocol\` (what arrived is not what the contract says). Given a method,
-\`isPlinthError(error, plinth.authz.decisions.enforce)\` also says what type \`error.body\` is.
+(an event stream ended with an error) or \`protocol\` (the answer does not match the contract). With a method as its second
+argument, \`isPlinthError(error, plinth.authz.decisions.enforce)\` also determines the type of \`error.body\`.
 
-A try has 30 seconds. Up to 2 more follow a 429, 502, 503 or 504, a 500 with \`Retry-After\` and a lost connection, after a
-growing delay or the one that \`Retry-After\` asks for, where a repeat is safe: GET, HEAD, PUT and DELETE, a POST that only
-answers a question, one that creates (the client gives each such call an \`Idempotency-Key\` of its own), and anything with
-an \`idempotencyKey\`.
+Each attempt may take 30 seconds. The client retries up to twice after a 429, 502, 503 or 504, after a 500 with
+\`Retry-After\`, and after a lost connection. It waits for a growing delay, or for the time that \`Retry-After\` asks for. It
+retries only calls that are safe to repeat: GET, HEAD, PUT and DELETE, a POST that only answers a question, a POST that
+creates something (the client sends an \`Idempotency-Key\` with each such call), and any call with an \`idempotencyKey\`.
 
 ## The whole answer
 
@@ -87,14 +87,15 @@ for await (const event of plinth.agents.agents.stream({ name: 'support', body: {
 }
 \`\`\`
 
-The type of \`data\` follows from \`event\`. With \`reconnect\` a stream goes on where it broke off, unless a POST begins it,
-which would begin anew:
+The type of \`data\` follows from \`event\`. With \`reconnect\`, a stream continues where it broke off. This does not apply to
+streams that a POST starts, because another POST would repeat its effect:
 
 \`\`\`ts
 for await (const { event, id, data } of plinth.keys.keys.changes({}, { reconnect: true })) console.log(event, id, data);
 \`\`\`
 
-A stream whose service keeps the events is awaited for those so far, and walked for those to come as well:
+If a service keeps the events of a stream, await the stream to get the events so far, and iterate over it to get the later
+ones as well:
 
 \`\`\`ts
 const run = { id: 'arun_01m7w4n5e0f7drekxj50y51wjg' };
@@ -104,10 +105,10 @@ for await (const { event } of plinth.agents.runs.events(run)) console.log(event)
 
 ## Files
 
-What is sent is a \`Blob\`, bytes, text, a \`ReadableStream\` or anything that yields bytes, such as a file that Node reads.
-The content type is the one of the \`Blob\`, or the header of that name. What can be read only once is sent only once, so
-a stream is not tried again. A try has to be answered within its time: give large uploads a \`timeout\` of their own. Browsers
-send streams over HTTP/2 only.
+An upload is a \`Blob\`, bytes, text, a \`ReadableStream\` or anything that yields bytes, such as a file that Node reads. Its
+content type is that of the \`Blob\`, or the header \`Content-Type\`. A stream can be read only once, so such an upload is not
+retried. Each attempt has to be answered within its time limit, so give large uploads a longer \`timeout\`. Browsers send
+streams over HTTP/2 only.
 
 \`\`\`ts
 const place = { bucket: 'reports', key: '2026/november.csv' };
@@ -118,7 +119,8 @@ await plinth.storage.objects.put(
 );
 \`\`\`
 
-What is not JSON (files, pages, archives, headers alone) comes as a \`Response\` whose body is not read yet:
+An answer that is not JSON (a file, a page, an archive, or headers alone) arrives as a \`Response\` whose body has not been
+read yet:
 
 \`\`\`ts
 const { body, headers } = await plinth.storage.objects.get({ bucket: 'reports', key: '2026/november.csv' });
@@ -126,11 +128,11 @@ console.log(headers.get('Content-Length'), headers.get('Content-Type'), headers.
 await body?.pipeTo(new WritableStream({ write: (bytes) => console.log(bytes.length) }));
 \`\`\`
 
-Redirects are answered, not followed; browsers hide where they lead.
+Redirects are returned and not followed; browsers hide their target.
 
 ## Receiving webhooks
 
-The receiver of a webhook has to know that the platform sent it. Give the body as it arrived, before any parsing:
+The receiver of a webhook has to verify that the platform sent it. Pass the body as it arrived, before any parsing:
 
 \`\`\`ts
 import { isWebhookError, verifyWebhook } from '@plinth/sdk';
@@ -148,17 +150,17 @@ const receive = async (request: Request): Promise<Response> => {
 console.log(receive);
 \`\`\`
 
-A delivery can be repeated, with the same \`id\`: remember it where an event must be handled once. While a secret is being replaced,
-give both: \`[current, previous]\`. The headers may be \`Headers\`, or what Node has as \`headers\`, \`headersDistinct\` or
-\`rawHeaders\`. \`problem\` says what is wrong: \`missing\` or \`malformed\` headers, a \`stale\` or \`future\` timestamp (more than
-five minutes), a wrong \`signature\`, a \`body\` that is not raw or not JSON, or a \`secret\` of your own that cannot be used. Deliveries
-are signed as the Standard Webhooks specification says, so its libraries verify them as well, and this function verifies those of
-other senders.
+A delivery can be repeated with the same \`id\`, so remember the ids if an event must be handled only once. While a secret is being
+replaced, pass both secrets: \`[current, previous]\`. The headers may be a \`Headers\` object, or Node's \`headers\`,
+\`headersDistinct\` or \`rawHeaders\`. The \`problem\` of an error says what is wrong: \`missing\` or \`malformed\` headers, a \`stale\`
+or \`future\` timestamp (off by more than five minutes), a wrong \`signature\`, a \`body\` that is not raw or not JSON, or a \`secret\`
+of your own that cannot be used. Deliveries are signed according to the Standard Webhooks specification, so the libraries of that
+specification verify them as well, and this function also verifies deliveries of other senders.
 
 ## Workers
 
-A worker executes the jobs of queues in your process. It takes only as many jobs as it has free slots, keeps them by heartbeats,
-and reports their results together.
+A worker executes the jobs of queues in your process. It takes only as many jobs as it has free slots, keeps its
+claim to them by heartbeats, and reports their results together.
 
 \`\`\`ts
 import { JobFailure, type WorkerJob } from '@plinth/sdk';
@@ -172,18 +174,19 @@ const send = async ({ payload }: WorkerJob<{ to: string }>, { signal }: { signal
 
 const worker = plinth.jobs.worker({ queues: { emails: { 'email.send': send } }, concurrency: 8 });
 await worker.start();
-// For example at SIGTERM: no more jobs, and those that run may end within ten seconds.
+// Call this at SIGTERM, for example: the worker takes no more jobs, and running jobs may end within ten seconds.
 await worker.stop(10_000);
 \`\`\`
 
-What a handler returns is the output of the job. What it throws fails the attempt, and another one follows after the back-off of the
-job, unless a \`JobFailure\` says that none helps (\`retryable\`) or when (\`retryIn\`). \`throw new Postponed('10m')\` goes on later without
-counting the attempt. The \`signal\` aborts at the timeout of the job, when another worker has got the job because the connection to the
-server was lost, and when the worker stops before the job has ended; the job is then given back. A job can be executed twice, so a
-handler should do no harm the second time. \`onError\` hears what goes wrong, which is otherwise written to the console.
+The return value of a handler is the output of the job. An exception fails the attempt, and another attempt follows after the
+back-off of the job, unless a \`JobFailure\` says that no attempt would help (\`retryable\`) or when to make the next one (\`retryIn\`).
+\`throw new Postponed('10m')\` continues the job later and does not count the attempt. The \`signal\` aborts at the timeout of the job,
+when another worker has got the job because the connection to the server was lost, and when the worker stops before the job has
+ended; the job is then given back. A job can be executed twice, so a handler should do no harm the second time. \`onError\` is called
+with every problem; without it, problems are written to the console.
 
-The runs of workflows are executed likewise. The code is executed from the top whenever a run goes on; what it did through its context
-is recorded by the server and never done again:
+A worker also executes the runs of workflows. The code of a workflow is executed from the top whenever a run continues; the server
+records everything that the code does through its context, and nothing recorded is done again:
 
 \`\`\`ts
 import { StepFailed, type WorkflowContext } from '@plinth/sdk';
@@ -208,7 +211,7 @@ await plinth.jobs.runs.start({ body: { name: 'order.fulfil', input: { order_id: 
 
 ## One service only
 
-What is not imported is not bundled. The types of a service are exported beside it.
+Services that you do not import are not bundled. Each service exports its types.
 
 \`\`\`ts
 import { createClient } from '@plinth/sdk';
@@ -226,15 +229,16 @@ const nameOf = (user: Auth.User) => user.name;
 console.log(nameOf);
 \`\`\`
 
-A service that runs alone has a base URL of its own: \`createPlinth({ baseUrl, serviceUrls: { authz: 'https://…' } })\`.
+A service that runs alone has its own base URL: \`createPlinth({ baseUrl, serviceUrls: { authz: 'https://…' } })\`.
 
-What goes with every call is said once: \`createPlinth({ baseUrl, token, tenant: 'acme' })\` for root in one tenant (\`app\`,
-\`user\` and \`subject\` likewise), \`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\` for headers.
+Options of the client apply to every call: \`createPlinth({ baseUrl, token, tenant: 'acme' })\` makes root act in one tenant
+(\`app\`, \`user\` and \`subject\` work in the same way), and
+\`createPlinth({ baseUrl, headers: { 'X-Publishable-Key': 'pk_…' } })\` sends headers.
 
-A page of another origin needs a server that allows that origin (CORS) and the headers \`Authorization\`, \`X-API-Key\`,
-\`Content-Type\`, \`Idempotency-Key\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\`, \`X-Subject-ID\` and those that are
-parameters of the methods it calls, such as \`If-Match\`, and that exposes \`X-Next-Cursor\` (without it a list may end
-after its first page), \`X-Request-ID\`, \`Retry-After\` and those that it wants to read, such as \`ETag\`.
+If a page of another origin uses the client, the server has to allow that origin (CORS). It also has to allow the headers
+\`Authorization\`, \`X-API-Key\`, \`Content-Type\`, \`Idempotency-Key\`, \`X-Tenant-ID\`, \`X-App-ID\`, \`X-User-ID\`, \`X-Subject-ID\`
+and those that are parameters of the called methods, such as \`If-Match\`. It has to expose the headers \`X-Next-Cursor\` (without
+it a list may end after its first page), \`X-Request-ID\`, \`Retry-After\` and those that the page reads, such as \`ETag\`.
 `;
 
 export function readme(contract: ServiceContract[]): string {
@@ -249,13 +253,13 @@ export function readme(contract: ServiceContract[]): string {
   return `${introduction}
 ## The services
 
-Each page has a call of every method, with the members that it needs.
+Each page shows a call of every method, with the members that the method requires.
 
 | service | what it does | methods |
 | --- | --- | --- |
 ${rows.join('\n')}
 
-${sockets.length > 0 ? `A WebSocket is no call that is answered, and is opened with the platform's own \`WebSocket\`: ${sockets.join(', ')}.` : ''}
+${sockets.length > 0 ? `The client has no methods for WebSockets. Open them with the platform's own \`WebSocket\`: ${sockets.join(', ')}.` : ''}
 `;
 }
 

@@ -24,7 +24,7 @@ export interface ${resource} {
 ${methods.join('\n\n')}
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const ${name}Of = (client: Client): ${resource} =>
   resource<${resource}>(client, '${service.name}.${name}', {
     ${entries.join('\n')}

@@ -76,7 +76,7 @@ ${docComment(service.description)}export interface ${serviceType(service)} {
 ${lines((resource, name) => `readonly ${name}: ${resource};`)}
 ${handWritten(({ name, type, description }) => `${docComment(description)}readonly ${name}: ${type};`)}}
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const ${service.name} = (client: Client): ${serviceType(service)} => ({
 ${lines((_, name) => `${name}: ${name}Of(client),`)}
 ${handWritten(({ name, maker }) => `${name}: ${maker}(client),`)}});
@@ -100,7 +100,7 @@ ${lines((service) => `${docComment(service.description)}readonly ${service.name}
 }
 
 /**
- * A client of all services, each made when it is first used; nothing is sent yet.
+ * Creates a client of all services without sending anything. Each service is created when it is first used.
  *
  * @example
  * \`\`\`ts

@@ -90,7 +90,7 @@ const ofDocument = (name: string): Break[] =>
     request: { method: name, path: '', query: {}, headers: {} },
   }));
 
-/** Compares the requests that the service sends itself. A receiver waits in vain for a removed one. */
+/** Compares the requests that the service sends itself. A receiver would wait for a removed one for ever. */
 function webhooks({ webhooks: was = {} }: Document, { webhooks: is = {} }: Document): Break[] {
   const changed = Object.keys(was).filter((name) => meaning(was[name]) !== meaning(is[name]));
   return changed.map((name) => ({

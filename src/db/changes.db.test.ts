@@ -90,7 +90,7 @@ test('more than a reader can catch up with is not read', async () => {
   await db.sql`insert into things.changes (kind, id) select 'key', at::text from generate_series(1, 10001) as at`;
   expect(await own.since(1)).toBeUndefined();
   expect(await own.since(10_000)).toBeUndefined();
-  // A transaction of another test that is still open makes a reader repeat the ten thousand, until it ends.
+  // An open transaction of another test makes a reader repeat the ten thousand changes until that transaction ends.
   await expect
     .poll(async () => {
       await db.transaction((sql) => own.record(sql, key('b')));
@@ -211,7 +211,7 @@ describe.runIf(inject('engine') === 'postgres')('another process', () => {
     };
     there.subscribe((change) => {
       if (change === 'all') return;
-      // From here on no older version may be served.
+      // From this point on no older version may be served.
       acknowledged.set(change.id, Math.max(acknowledged.get(change.id) ?? 0, committed.get(change.seq) ?? 0));
     });
     const committed = new Map<number, number>();

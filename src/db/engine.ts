@@ -25,7 +25,7 @@ export interface Engine {
   refuseWrites(refused: boolean): void;
   /** Runs `work` without a time limit for messages. */
   patiently<T>(work: () => Promise<T>): Promise<T>;
-  /** From now on the database is not restarted when it ends. */
+  /** After this call the database is not restarted when it ends. */
   settle(): void;
   close(): Promise<void>;
 }

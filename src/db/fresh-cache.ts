@@ -36,7 +36,7 @@ interface Entry<Value> {
   readonly keptUntil: number;
 }
 
-/** By default entries are read again after a minute in any case. */
+/** By default every entry is read again after a minute. */
 const minute = () => 60_000;
 
 /**

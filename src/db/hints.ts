@@ -4,19 +4,19 @@ import type { Database } from './index.ts';
 import type { Log } from './log.ts';
 
 /**
- * Tells all processes where there is new work, such as the queues that have new jobs. A hint may get lost: then the next look finds the
- * work.
+ * Tells all processes where there is new work, such as the queues that have new jobs. A hint may get lost; the work is then found
+ * at the next poll.
  */
 export interface Hints {
   /** Tells this process at once and the others within milliseconds. Call it after the commit. Names have no spaces. */
   readonly give: (names: ReadonlySet<string>) => void;
-  /** Calls `onHint` with names; without them when hints may have been missed. Returns a function that stops it. */
+  /** Calls `onHint` with the names, or without any when hints may have been missed. Returns a function that ends the calls. */
   listen(onHint: (names: Iterable<string> | undefined) => void): () => void;
-  /** Sends what is collected. */
+  /** Sends the collected hints. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds between two notices to other processes. What is hinted meanwhile is collected. */
+/** Milliseconds between two notices to other processes. Hints in between are collected. */
 const gapMs = 2;
 /** The most bytes of a notice, with room for the sender. */
 const longestNotice = 7_900;
@@ -34,9 +34,9 @@ export function createHints({ db, log, channel }: HintsDeps): Hints {
   const waiting = new Set<string>();
   let sending: Promise<void> | undefined;
 
-  /** Sends what waits, one notice at a time, until nothing does. */
+  /** Sends the waiting hints, one notice at a time, until none is left. */
   async function sendAll(): Promise<void> {
-    // What is hinted in the same turn of the event loop goes together.
+    // All hints of one turn of the event loop are sent together.
     await Promise.resolve();
     while (waiting.size > 0) {
       await send();
@@ -48,7 +48,7 @@ export function createHints({ db, log, channel }: HintsDeps): Hints {
   async function send(): Promise<void> {
     const text = [...waiting].join(' ');
     waiting.clear();
-    // Without names the notice means every one.
+    // A notice without names concerns every name.
     const payload = text.length > longestNotice ? self : `${self} ${text}`;
     await db.notices
       .send(db.background, channel, payload)

@@ -30,7 +30,7 @@ export interface Claim {
   keep(answer: KeptAnswer): Promise<void>;
   /** For a response that carried a secret: repeated requests learn only the id of the created resource. */
   keepOnly(made: string): Promise<void>;
-  /** For a request that did nothing, because of an error that may pass: the next request with the key starts anew. */
+  /** For a request that did nothing because of an error that may pass: the next request with the key starts afresh. */
   release(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export interface Idempotency {
   stop(): void;
 }
 
-/** An open claim that was not renewed for so long belongs to a process that died. */
+/** An open claim that was not renewed for this long belongs to a process that died. */
 const takeOver = '60 seconds';
 /** Milliseconds between two renewals of the claims of requests that take long. */
 const usualRenewal = 15_000;

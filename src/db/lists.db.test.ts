@@ -92,7 +92,7 @@ test('whoever walks a list sees each row that stays exactly once, while others c
   const found = await walk(readNewest, 'moving', 7, async (page) => {
     await insert('moving', newest, 3, 10);
     newest += 3;
-    // The last row of the page, on which the cursor stands, and the first one of the next page go.
+    // Deletes the last row of the page, on which the cursor stands, and the first row of the next page.
     const at = Number(page.at(-1)!.id.slice(6));
     await db.sql`delete from things where tenant_id = 'moving' and id in ${db.sql(ids([at, at - 1]))}`;
   });

@@ -27,7 +27,7 @@ it('a key that replaces it is noted, and the one before refused from then on', a
   await check(next, key);
   await check(next);
   await expect(check(key)).rejects.toThrow(MasterKeyError);
-  // Back to the first key, as when a rollout is reverted.
+  // Returns to the first key, as when a rollout is reverted.
   await check(key, next);
   await check(key);
 });

@@ -187,7 +187,7 @@ describe('standard tables', () => {
     expect(await columnsOf('things', table)).toEqual(await columnsOf(schema, table));
   });
 
-  /** Defaults are left out where every statement gives a value, as those of `detailed_changes` do. */
+  /** Defaults are left out where every statement gives a value, as in `detailed_changes`. */
   const columnsOf = (schema: string, table: string) => db.sql`
     select column_name, data_type, datetime_precision, is_nullable, is_identity,
       case when column_name not in ('effect', 'before') then column_default end as column_default

@@ -19,8 +19,9 @@ const mostTenants = 500;
 const mostRows = 1_000;
 
 /**
- * Deletes events that are older than a week, except those that a consumer of the relay has not had. The relay itself deletes what all
- * consumers have had; this sweep deletes what nobody waits for, and what the relay left because the service still needed it.
+ * Deletes events that are older than a week, except those that a consumer of the relay has not received yet. The relay itself
+ * deletes events that all consumers have received; this sweep deletes events that nobody waits for, and events that the relay
+ * left because the service still needed them.
  */
 export const outboxSweep = (pruning: OutboxPruning): Sweep => ({
   name: `${pruning.service}.outbox`,

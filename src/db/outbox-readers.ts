@@ -1,12 +1,15 @@
 import type { Fragment } from 'postgres';
 import type { Sql } from './sql.ts';
 
-/** Days after which a consumer that no process runs any more is forgotten: it holds back nothing, and starts where it was. */
+/**
+ * Days after which a consumer that no process runs any more is forgotten: it no longer holds back anything, and if it returns, it
+ * starts where it stopped.
+ */
 export const forgottenDays = 7;
 
 /**
- * A condition for rows of a service's `outbox`: whether a consumer of the relay has not had the event yet. It looks at what the
- * database says, because the process that deletes may not be the one that runs the consumer.
+ * A condition for rows of a service's `outbox`: whether a consumer of the relay has not received the event yet. The condition
+ * reads the database, because the process that deletes may not be the one that runs the consumer.
  */
 export const isAwaited = (sql: Sql, service: string): Fragment => sql`
   exists (

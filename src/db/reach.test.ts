@@ -13,7 +13,7 @@ function askedLane() {
   return { lane, cut, hear: () => void (traffic.heard += 1) };
 }
 
-/** A connection that is answered, or that says nothing until it is cut. */
+/** Creates a connection that is answered, or one that receives nothing until it is cut. */
 const probeLane = (answers: boolean) => {
   let fail = (_: Error) => {};
   const answer = answers
@@ -30,7 +30,7 @@ test('a server that says nothing is found after the time of silence, whatever it
   reach.watch(first.lane);
   reach.watch(second.lane);
   await vi.advanceTimersByTimeAsync(100);
-  // Heard when the first one is quiet already.
+  // Data arrives here after the first connection has already become silent.
   second.hear();
   await vi.advanceTimersByTimeAsync(3_900);
   expect(reach.problem()).toBeUndefined();

@@ -51,7 +51,7 @@ export function createReach({ silenceMs, probe }: ReachOptions): Reach {
 
   function look(): void {
     const now = performance.now();
-    // After a pause of the process, data that arrived meanwhile is not read yet, so the pause does not count.
+    // After a pause of the process, data that arrived during the pause is not read yet, so the pause does not count.
     const passed = Math.min(now - looked, 2 * everyMs);
     looked = now;
     unheardMs += passed;

@@ -27,7 +27,7 @@ test('whoever waits for a statement or a connection is answered in time', async 
   const waited = await timeUntil((done) => void createDeadlines(standard.wait).add(done));
   expect(waited).toBeGreaterThanOrEqual(standard.wait);
   expect(waited).toBeLessThanOrEqual(answeredMs);
-  // What a server that is only slow, or a place where none is, does to a request.
+  // How a server that is only slow, or an address without a server, treats a request.
   expect(Math.max(standard.connect, standard.statement)).toBeLessThan(answeredMs);
   expect(serverOptions(1, standard)).toMatchObject({
     connect_timeout: standard.connect / 1_000,

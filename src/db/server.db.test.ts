@@ -88,7 +88,8 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
       }),
     );
     expect(new Set(kinds.map(({ kind }) => kind))).toEqual(new Set(['storeUnavailable']));
-    // The first statements take a second; once the server is found silent, they are refused at once. The bounds allow for a busy machine.
+    // The first statements take a second; once the server counts as silent, statements are refused at once. The bounds allow for
+    // a busy machine.
     expect(Math.max(...kinds.map(({ ms }) => ms))).toBeLessThan(3_000);
     expect(Math.max(...kinds.filter(({ since }) => since > 2_500).map(({ ms }) => ms))).toBeLessThan(300);
     await proxy.restore();
@@ -147,7 +148,7 @@ describe.runIf(inject('engine') === 'postgres')('a server that goes away', () =>
         backend.lanes.transaction((sql) => sql`select 1`).catch(toDomainError),
       ),
     ]);
-    // On a busy machine some of those that may wait are late, which is said in other words.
+    // On a busy machine some of the statements that may wait are late, and fail with another message.
     const busy = errors.filter((error) => error instanceof DomainError && error.message === 'store busy');
     expect(busy.length).toBeGreaterThanOrEqual(192);
     expect(busy[0]).toMatchObject({ kind: 'unavailable' });

@@ -90,7 +90,7 @@ export async function openServer({
     await Promise.all([pool.close(), reach.close()]);
     throw error;
   }
-  // Statements of the background are few and always the same: planning one anew often takes longer than executing it.
+  // Statements of the background are few and always the same, and planning one again often takes longer than executing it.
   const background = createStatements(
     create(limits, { plan_cache_mode: 'force_generic_plan' }),
     connect,

@@ -28,12 +28,12 @@ export async function runSweep(
   for (const step of steps) while (!signal?.aborted && (await step(batch, signal)) >= batch);
 }
 
-/** Milliseconds after which a run of a sweep that stays ends, and any process may begin the next one. */
+/** Milliseconds after which such a run ends, and any process may begin the next one. */
 const stayMs = 60_000;
 
 /**
- * A step for work that is due every second or so: it does the work again and again for a minute, so that a look that finds nothing costs
- * only itself, and not also the beginning and the end of a run.
+ * Builds a step for work that is due every second or so. The step repeats the work for a minute, so that a run that finds nothing
+ * costs only the work itself, and not also the start and the end of a run.
  */
 export const staying =
   (everyMs: number, work: (signal: AbortSignal) => Promise<void>): Sweep['steps'][number] =>

@@ -45,7 +45,7 @@ export function answerShaper(
     if (streamed && isJson(type) && status < 400)
       return { kind: 'pieces', head, pieces: streamedJson(result), encoded: 'json' };
     if (isJson(type)) {
-      // Only what is read is long, and the responses to writes may be kept whole for their repetitions.
+      // Only reads return long lists, and responses to writes may have to be kept whole for repeated requests.
       const divides = longInPieces && verb === 'GET' && Array.isArray(result) && result.length > fewItems;
       const body = divides ? encodedList(result) : encodeJson(id, result);
       return typeof body === 'string'

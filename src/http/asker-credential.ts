@@ -3,12 +3,13 @@ import { isRoot, nobody, type Caller } from './caller.ts';
 import type { CallerSession, Credential } from './context.ts';
 
 /**
- * The header by which a server that asks another one says how its caller came. Services judge by it: a key may not extend itself, an
- * impersonated session may not change a password, an access token is not the user in person. Only root may send it.
+ * The header with which a server that asks another one says how its caller was authenticated. Services decide by it: a key may
+ * not extend itself, an impersonated session may not change a password, an access token is not the user in person. Only root may
+ * send it.
  */
 export const credentialHeader = 'X-Credential';
 
-/** What the other identity headers do not tell of a caller. */
+/** The facts about a caller that the other identity headers do not carry. */
 interface Told {
   readonly actor: string;
   readonly credential: Credential;
@@ -18,7 +19,7 @@ interface Told {
 
 const kinds: ReadonlySet<string> = new Set(['key', 'session', 'token', 'own'] satisfies Credential['kind'][]);
 
-/** Stands for a caller without a credential. */
+/** The value for a caller without a credential. */
 const noCredential = 'none';
 
 /** Returns the value of the header; undefined for root, which asks as itself. */
@@ -31,7 +32,7 @@ export function encodeCredential(caller: Caller): string | undefined {
 }
 
 /**
- * Returns the caller whom the header tells about; `spoken` is what the other identity headers say.
+ * Returns the caller that the header describes; `spoken` has the facts from the other identity headers.
  * @throws Invalid
  */
 export function callerByCredential(spoken: Caller, header: string | string[]): Caller {

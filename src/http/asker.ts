@@ -8,7 +8,7 @@ import { root } from './credentials.ts';
  */
 export type Asker = Pick<Context, 'caller' | 'requestId' | 'ip' | 'userAgent' | 'signal'>;
 
-/** The request that is the reason to ask. Work in the background has only an id, under which the log has what happened. */
+/** The request on whose behalf to ask. Background work has only an id, under which the log shows its course. */
 type Occasion = Pick<Asker, 'requestId'> & Partial<Pick<Asker, 'ip' | 'userAgent' | 'signal'>>;
 
 /**
@@ -17,7 +17,7 @@ type Occasion = Pick<Asker, 'requestId'> & Partial<Pick<Asker, 'ip' | 'userAgent
  */
 export const asOperator = (occasion: Occasion): Asker => askerOf(root, occasion);
 
-/** The tenant and the app in which the platform acts, and on whose behalf. */
+/** The tenant and the app in which the platform acts, and the person on whose behalf it acts. */
 export interface Place {
   readonly tenant: string;
   readonly app: string;

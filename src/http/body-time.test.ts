@@ -32,7 +32,7 @@ function begin({ url }: Server, path: string, headers: Record<string, string | n
     connection: res.headers.connection,
     text: await text(res),
   }));
-  // A connection that is cut after the response is no failure of the test.
+  // A connection that is cut after the response is not a failure of the test.
   told.catch(() => {});
   return { sent, told };
 }
@@ -71,7 +71,7 @@ describe('a body that takes its time', () => {
     await vi.waitFor(() => expect(server.state.waiting).toBe(1));
     const other = begin(server, '/v1/files/a');
     other.sent.write('a');
-    // The server cuts the other request, which was sent later, so it had the time to cut both.
+    // The server cuts the other request, which was sent later, so it also had time to cut this one.
     expect(await other.told).toMatchObject({ status: 408 });
     slow.sent.end('b');
     expect(await slow.told).toMatchObject({ status: 200, text: '{"size":2}' });

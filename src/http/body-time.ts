@@ -39,7 +39,7 @@ export async function* inTime(
   { totalMs, silenceMs }: BodyTime,
 ): AsyncGenerator<Buffer, void> {
   const iterator = pieces[Symbol.asyncIterator]();
-  // Not `Promise.race`: racing one promise for every piece of a long body keeps all pieces in memory.
+  // `Promise.race` is not used: racing one promise for every piece of a long body keeps all pieces in memory.
   let fail: ((error: Error) => void) | undefined;
   let late: Error | undefined;
   const limit = (ms: number | undefined, error: () => Error, isFinal: boolean) =>

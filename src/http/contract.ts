@@ -89,8 +89,8 @@ export function strictContract(document: URL, onBreach: (breach: ContractBreach)
 }
 
 /**
- * With `validateApiSpec: false` the library still compiles the schema of OpenAPI documents for each validator, and then does not use
- * it. That takes longer than everything else that a validator needs, so nothing is compiled here.
+ * With `validateApiSpec: false` the library still compiles the schema of OpenAPI documents for each validator, although it then
+ * does not use the result. Compiling takes longer than everything else that a validator needs, so nothing is compiled here.
  */
 Object.assign(
   createRequire(import.meta.url)('express-openapi-validator/dist/framework/openapi.schema.validator.js'),
@@ -131,7 +131,7 @@ function judgesFrom(spec: ApiSpec): (operation: Operation, status?: number) => J
         apiSpec: excerpt(spec, operation, status),
         validateRequests: status === undefined,
         validateResponses: status !== undefined,
-        // As strict as the generated validators.
+        // These options are as strict as the generated validators.
         ajvFormats: { mode: 'full' },
         validateSecurity: false,
         fileUploader: false,

@@ -41,8 +41,8 @@ const allowed = [
 const maxAge = '600';
 
 /**
- * Lets pages of other origins call the API. No such call relies on cookies, so responses never allow credentials, and a page can do
- * no more than the token or key that it holds.
+ * Lets pages of other origins call the API. No such call relies on cookies, so responses never allow credentials, and a page can
+ * do no more than the token or key that it holds allows.
  */
 export function createCors({ origins, admits, operations, methodsOf, alsoAllowed = [] }: CorsOptions): Cors {
   const everyone = origins.includes('*');

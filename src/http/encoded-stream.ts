@@ -99,7 +99,7 @@ async function* lineParts(items: Items): AsyncGenerator<string, void> {
     yield item instanceof Uint8Array ? Buffer.from(item).toString() : `${JSON.stringify(item)}\n`;
 }
 
-/** Joins small parts while they come at once; what is there is sent when the producer has to wait. */
+/** Joins small parts while they arrive without a pause; the collected text is sent as soon as the producer has to wait. */
 async function* batched(parts: AsyncGenerator<string, void>): AsyncGenerator<Uint8Array, void> {
   let text = '';
   let turn: Promise<boolean> | undefined;
@@ -111,7 +111,7 @@ async function* batched(parts: AsyncGenerator<string, void>): AsyncGenerator<Uin
         turn ??= setImmediate(true).finally(() => (turn = undefined));
         const isSlow = await Promise.race([next.then(() => false), turn]).catch(() => true);
         if (isSlow || text.length >= batch) {
-          // The next part may fail while this one is sent; the failure is met when the part is awaited.
+          // The next part may fail while this one is sent; the failure is handled when the part is awaited.
           next.catch(() => {});
           yield Buffer.from(text);
           text = '';

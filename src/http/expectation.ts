@@ -12,7 +12,7 @@ export function noteExpectation(req: IncomingMessage, res: ServerResponse): void
   res.shouldKeepAlive = false;
 }
 
-/** Asks a client that waits to send the body, which is now going to be read. */
+/** Asks a waiting client to send the body, which will now be read. */
 export function askForBody(req: IncomingMessage): void {
   if (req.headers.expect === undefined) return;
   const found = waiting.get(req);

@@ -81,7 +81,7 @@ test.each([
     await expect.poll(() => lines.reduce((sum, line) => sum + line.sent, 0)).toBe(lines.length * 16);
     await expect.poll(atGate).toBe(runningEach);
 
-    // Whoever has a valid credential does not wait behind them, in the same network either, nor does another network.
+    // A client with a valid credential does not wait behind them, even in the same network, and neither does another network.
     const valid = server.send('GET', thing, { headers: { 'X-Forwarded-For': from(1, 0xffff) } });
     await expect.poll(atGate).toBe(runningEach + 1);
     const elsewhere = server.send('GET', '/v1/hello', {
@@ -95,7 +95,7 @@ test.each([
     openGate();
     expect([(await valid).status, (await elsewhere).status]).toEqual([200, 200]);
     const statuses = (await Promise.all(lines.map(({ answers }) => answers))).flat();
-    // Those that have waited for too long by now are told so.
+    // Clients that have waited for too long are told so.
     expect(statuses.filter((one) => one === status).length).toBeGreaterThanOrEqual(runningEach);
     expect(statuses.filter((one) => one !== status && one !== 503)).toEqual([]);
   },

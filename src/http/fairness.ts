@@ -19,7 +19,7 @@ type Identify = (req: IncomingMessage, exchange: Exchange) => Caller | Promise<C
  */
 export class Fairness {
   readonly #turns: Turns;
-  /** The connections that last, which count by caller, too. */
+  /** The long-lived connections, which are also counted by caller. */
   readonly lasting = new LastingConnections();
   readonly #known = new LRUCache<string, true>({ max: mostKnown });
 
@@ -90,8 +90,8 @@ export class HeldTurn {
   }
 
   /**
-   * Waits without the turn; meanwhile the request counts like a connection that lasts. Rejects with the error of `busy` when the caller
-   * has too many of them, or when no turn comes afterwards.
+   * Waits without occupying the turn; in the meantime the request counts as a long-lived connection. Rejects with the error of
+   * `busy` when the caller has too many such connections, or when no turn becomes free afterwards.
    */
   async rest<T>(wait: () => Promise<T>): Promise<T> {
     const release = this.#lasting.take(this.#line, this.#busy);

@@ -1,11 +1,15 @@
-/** The most connections of one caller that last: without a limit, one caller could take all that the server accepts. */
+/**
+ * The most long-lived connections of one caller: without a limit, one caller could take all connections that the server accepts.
+ */
 const mostOfOne = 100;
 
-/** Counts the connections that last until one side ends them, by caller: those that have left HTTP, and streams of events. */
+/**
+ * Counts long-lived connections by caller: those that have left HTTP, and streams of events. They last until one side ends them.
+ */
 export class LastingConnections {
   readonly #counts = new Map<string, number>();
 
-  /** Returns what ends the connection's count. Throws the error of `busy` when the caller has too many. */
+  /** Returns the function that ends the connection's count. Throws the error of `busy` when the caller has too many. */
   take(line: string, busy: () => Error): () => void {
     const count = this.#counts.get(line) ?? 0;
     if (count >= mostOfOne) throw busy();

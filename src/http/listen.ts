@@ -38,8 +38,8 @@ interface Place {
   readonly host: string;
   readonly port: number;
   /**
-   * Whether connections may be upgraded at this URL. Elsewhere a request for an upgrade is handled as if it were not one. Without this,
-   * the listeners of the server's own event decide.
+   * Whether connections may be upgraded at this URL. Elsewhere a request for an upgrade is handled as an ordinary request.
+   * Without this function, the listeners of the server's own event decide.
    */
   readonly upgrades?: ((url: string) => boolean) | undefined;
 }

@@ -10,8 +10,8 @@ export interface PageRequest {
 }
 
 /**
- * The page that a request asks for, in a list of this order; without `order`, newest first. That a cursor comes without an offset, and belongs to this list, is
- * checked before any handler runs (`bound-cursor.ts`).
+ * Returns the page that a request asks for, in a list of this order; without `order`, newest first. A check before any handler
+ * ensures that a cursor comes without an offset and belongs to this list (`bound-cursor.ts`).
  * @throws Invalid for a cursor that no list of this order gave.
  */
 export function windowOf(request: PageRequest): Window;

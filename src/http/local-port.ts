@@ -17,7 +17,7 @@ import { portRequestReader } from './port-request.ts';
 import { handlerOf, type Mounted } from './runtime.ts';
 import type { ServerSentEvent } from './service.ts';
 
-/** A call that was carried out: what the handler returned, and what it said besides. */
+/** A finished call: the handler's return value, and the status and headers that it set. */
 interface Done {
   readonly result: unknown;
   readonly reply: Answer;
@@ -48,7 +48,7 @@ export function localClient(mounted: () => Mounted, operator: Operator): Client 
       const response = () => (made ??= responseOf(shape(reply, result)));
       return {
         data: (target.operation.unread === true ? response() : result) as Data,
-        // Only a reader of pages looks at the response, so that other calls do not pay for it.
+        // Only readers of pages look at the response, so other calls do not pay for it.
         get response() {
           return response();
         },
@@ -73,7 +73,7 @@ export function localClient(mounted: () => Mounted, operator: Operator): Client 
 interface OneCall {
   readonly carryOut: CarryOut;
   readonly shape: (reply: Answer, result: unknown) => Shaped;
-  /** Whether the handler returns what is encoded as it is produced, so that only the end of it is the answer. */
+  /** Whether the handler returns an answer that is encoded as it is produced, and is therefore complete only at its end. */
   readonly streamed: boolean;
 }
 
@@ -89,7 +89,7 @@ const callsOf = (mounted: Mounted, operator: Operator): ReadonlyMap<string, OneC
     ]),
   );
 
-/** Builds the call of one operation. The steps are those of `endpoint`, without what concerns the wire. */
+/** Builds the call of one operation. The steps are those of `endpoint`, except for those that concern the wire. */
 function carrier(operation: Operation, mounted: Mounted, operator: Operator): CarryOut {
   const { name, validators } = mounted;
   const handler = handlerOf(mounted, operation)!;
@@ -107,7 +107,7 @@ function carrier(operation: Operation, mounted: Mounted, operator: Operator): Ca
   };
 }
 
-/** The context of the asked service. Its reply is its own: nothing of it reaches the response to the asker's client. */
+/** The context of the asked service. It has its own reply, no part of which reaches the response to the asker's client. */
 export function portCall(asker: Asker, service: string, operator: Operator): Context & { reply: Answer } {
   const { caller, requestId, ip, userAgent } = asker;
   const { tenant, app, actor, userId, subjectId, credential, session, scopes } = caller;
@@ -143,7 +143,7 @@ async function collected<Data>(shaped: Shaped): Promise<{ data: Data; response: 
   return { data: JSON.parse(Buffer.from(bytes).toString()) as Data, response };
 }
 
-/** What a caller of the SDK reads by itself: a page, a file, a redirect or a stream of events. */
+/** Answers that a caller of the SDK reads by itself: a page, a file, a redirect or a stream of events. */
 function responseOf(shaped: Shaped): Response {
   const { status, contentType, headers } = shaped.head;
   const all = headersOf(headers);

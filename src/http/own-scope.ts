@@ -19,7 +19,10 @@ export function scopeCheck({ ownTenants, ownApps }: Pick<Operation, 'ownTenants'
   };
 }
 
-/** The same for the items of a list in a body, such as the jobs of a batch. @param list the name of the list */
+/**
+ * Does the same for the items of a list in a body, such as the jobs of a batch.
+ * @param list the name of the list
+ */
 export function checkOwnItems(caller: Scope, list: string, items: readonly object[]): void {
   for (const [at, item] of items.entries()) {
     const { tenant_id, app_id, scope_org_id, scope_app_id } = item as Record<string, unknown>;

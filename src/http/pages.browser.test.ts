@@ -23,7 +23,7 @@ describe.skipIf(!path)('in Chromium', { timeout: 120_000 }, () => {
     await server.close();
   });
 
-  /** Opens a page of this width, and records its complaints and its requests. */
+  /** Opens a page at this width, and records its error messages and its requests. */
   async function open(where: string, width: number) {
     const page = await browser.newPage({ viewport: { width, height: 900 } });
     const complaints: string[] = [];

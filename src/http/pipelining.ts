@@ -108,7 +108,7 @@ interface Carrier {
 
 export interface Pipelining {
   readonly handle: RequestListener;
-  /** From now on every connection closes after the last running request on it. */
+  /** After this call every connection closes after the last running request on it. */
   end(): void;
 }
 

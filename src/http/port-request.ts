@@ -16,9 +16,9 @@ export type ReadPortRequest = (given: Given, call: Pick<Context, 'tenant' | 'app
 type Given = Readonly<Record<string, unknown>>;
 
 /**
- * Builds the reader of requests that come through a port. A port is no way around the bounds of the wire, so the same rules hold,
- * and a body is encoded and parsed again: this costs some microseconds, keeps each bound in one place, and gives the handler a copy
- * that it may change.
+ * Builds the reader of requests that come through a port. A port must not bypass the bounds of the wire, so the same rules hold,
+ * and a body is encoded and parsed again: this costs some microseconds, keeps each bound in one place, and gives the handler a
+ * copy that it may change.
  */
 export function portRequestReader(operation: Operation, validators: Validators): ReadPortRequest {
   const rules = requestRules(operation, validators);
@@ -47,7 +47,7 @@ export function portRequestReader(operation: Operation, validators: Validators):
 interface Placed {
   readonly path: Request;
   readonly query: Request;
-  /** By lower-case names, as on the wire. */
+  /** The headers by their lower-case names, as on the wire. */
   readonly header: Record<string, string>;
   /** The member whose names and values are headers with a prefix. */
   map?: unknown;

@@ -5,11 +5,10 @@ import type { Plinth } from '../../sdk/src/services/index.ts';
 import type { Asker } from './asker.ts';
 
 /**
- * Another service, as a service asks it: the generated interface of the SDK, in which the second argument is who asks. Requests
- * are those of the contract, with defaults left out at will. Answers are shared with the other service and must not be changed.
- *
- * Every call is judged like a request: the asker's rights, the other service's bounds and defaults. It throws the domain errors of
- * the other service; `Unavailable` when another server does not answer.
+ * Another service, as a service asks it: the generated interface of the SDK, except that the second argument says who asks.
+ * Requests are those of the contract, and members with defaults may be left out. Answers are shared with the other service and
+ * must not be changed. Every call is judged like a request: by the asker's rights, and by the other service's bounds and
+ * defaults. A call throws the domain errors of the other service, and `Unavailable` when another server does not answer.
  */
 export type Port<Service> = {
   readonly [Resource in keyof Service]: {

@@ -5,9 +5,9 @@ import type { PrefixedHeaders } from './operation.ts';
 import { checkText } from './text.ts';
 
 /**
- * Reads the headers whose names begin with a prefix as a map from the rest of the name, in lower case, to the value. A value of other
- * characters than printable ASCII comes as `utf-8''` and percent-encoded UTF-8 (RFC 8187, section 3.2.1). Throws `Invalid` for a
- * repeated name, for a malformed value, and for more names or bytes than the contract allows.
+ * Reads the headers whose names begin with a prefix as a map from the rest of the name, in lower case, to the value. A value with
+ * characters other than printable ASCII is sent as `utf-8''` and percent-encoded UTF-8 (RFC 8187, section 3.2.1). Throws
+ * `Invalid` for a repeated name, for a malformed value, and for more names or bytes than the contract allows.
  */
 export function prefixedHeaderReader(prefixed: PrefixedHeaders) {
   const { prefix } = prefixed;

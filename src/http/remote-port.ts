@@ -34,7 +34,7 @@ export const remotePort = <Name extends ServiceName>(
 function remoteClient(name: ServiceName, { url, token }: Remote, operator: Operator): Client {
   const client = createClient({ baseUrl: url, serviceUrls: { [name]: url }, token });
   const allow = accessChecks(name, operator);
-  /** What is refused here costs no request. */
+  /** A request that is refused here costs no call over the network. */
   const optionsFor = (target: Target, options: unknown): RequestOptions => {
     const asker = options as Asker;
     allow(target)(asker.caller);
@@ -66,7 +66,9 @@ function accessChecks(
   return ({ operation: { verb, path } }) => checks.get(`${verb} ${path}`)!;
 }
 
-/** On whose behalf root calls. A root that names a tenant is confined to it, so one that is not confined leaves it out. */
+/**
+ * The caller on whose behalf root calls. A root that names a tenant is confined to it, so a root that is not confined names none.
+ */
 function onBehalf({ caller, requestId, signal }: Asker): RequestOptions {
   const { tenant, app, userId, subjectId, scopes, confined } = caller;
   const free = isRoot(caller) && !confined && tenant === root.tenant;
@@ -85,7 +87,7 @@ function onBehalf({ caller, requestId, signal }: Asker): RequestOptions {
   };
 }
 
-/** Whether a scope is one word of the header. Another one is left out: sent, it could be read as several. */
+/** Whether a scope is one word of the header. Any other scope is left out, because the server could read it as several scopes. */
 const isSendable = (scope: string): boolean => /^[\x21-\x7e]+$/.test(scope);
 
 /**

@@ -24,9 +24,9 @@ export type Once = (
 export const creates = ({ repeatable }: Operation) => repeatable === true;
 
 /**
- * Honours `Idempotency-Key` on an operation that creates. Keys belong to a tenant, an operation, a credential and the one
- * on whose behalf it is used. A response
- * with `Cache-Control: no-store` carries a secret, so only the id of the created resource is remembered.
+ * Honours `Idempotency-Key` on an operation that creates something. Keys belong to a tenant, an operation, a credential and the
+ * person on whose behalf the credential is used. A response with `Cache-Control: no-store` carries a secret, so only the id of
+ * the created resource is remembered.
  */
 export function repeatGuard(
   operation: Operation,

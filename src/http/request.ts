@@ -84,9 +84,9 @@ function bodyTime({ timeLimits }: Operation): BodyTime | undefined {
 }
 
 /**
- * What holds for the values of a request, however they arrived. To prepare is to refuse another's tenant or app, to drop what has
- * no effect and to bring moments to their normal form; to check is to coerce, to fill in defaults and to throw `Invalid`, naming
- * the field, for the first problem.
+ * Checks that apply to the values of a request, however the values arrived. To prepare values is to refuse another's tenant or
+ * app, to drop members without effect and to bring moments to their normal form; to check values is to coerce them, to fill in
+ * defaults and to throw `Invalid`, naming the field, for the first problem.
  */
 export function requestRules(operation: Operation, validators: Validators) {
   const leeway = operation.body?.leeway ?? undefined;

@@ -61,7 +61,7 @@ export interface Sending {
   readonly lastWords?: ((thrown: unknown) => string) | undefined;
 }
 
-/** Writes pieces as they come, at the pace of the client. An error cuts the connection, because the response is incomplete. */
+/** Writes pieces as they arrive, at the pace of the client. An error cuts the connection, because the response is incomplete. */
 export async function sendPieces(
   res: ServerResponse,
   pieces: AsyncIterable<Uint8Array>,

@@ -39,7 +39,7 @@ export interface RuntimeOptions {
   readonly log: Logger;
   /** Keeps the responses to requests with an `Idempotency-Key`. */
   readonly idempotency: Pick<Idempotency, 'claim'> | undefined;
-  /** Whether pages of this origin may open the connection that this URL upgrades; those of the same host may in any case. */
+  /** Whether pages of this origin may open the connection that this URL upgrades. Pages of the server's own host always may. */
   readonly admitsOrigin?: (url: string, origin: string) => boolean;
   /** Aborted when the server shuts down, which ends event streams. */
   readonly ending: AbortSignal;
@@ -51,7 +51,10 @@ export interface Runtime {
   methodsOf(url: string): readonly string[];
   /** Whether an operation at this URL turns connections into another protocol. */
   upgrades(url: string): boolean;
-  /** What the log may write of the path of a request that no operation answered: without the value that may be a credential. */
+  /**
+   * The part that the log may write of the path of a request that no operation answered: the path without values that may be
+   * credentials.
+   */
   writtenPath(path: string): string;
   /** The numbers of requests that have a turn and that wait for one. */
   readonly turns: () => { readonly running: number; readonly waiting: number };
@@ -131,7 +134,7 @@ class Methods {
   readonly #envelope: Envelope;
   /** Whether one of its operations turns connections into another protocol. */
   upgrades = false;
-  /** What the log writes in place of the path, where a parameter of it may be a credential. */
+  /** The text that the log writes instead of the path when a parameter of the path may be a credential. */
   writtenPath: string | undefined;
 
   constructor(envelope: Envelope) {

@@ -91,8 +91,8 @@ export interface Service {
   /** Declared by a service that emits events: the relay reads its outbox, and events that nobody waits for are deleted after a week. */
   readonly outbox?: Omit<Outbox, 'service'>;
   /**
-   * What it takes of the events of all services of the server, its own included. Consumers are called from `start` on, each in one
-   * process at a time, and only where the engine runs.
+   * The service's consumers of events, which receive the events of all services of the server, its own included. Consumers are
+   * called from `start` on, each in one process at a time, and only where the engine runs.
    */
   readonly consumers?: readonly Consumer[];
   /** Starts other background work; called after all services are created, but not in processes that only migrate. */
@@ -121,7 +121,7 @@ export interface Service {
   readonly credentials?: readonly CredentialResolver[];
 }
 
-/** The resolvers of a service that another server serves, and the work in the background that they need. */
+/** The resolvers of a service that another server serves, and the background work that they need. */
 export interface RemoteCredentials {
   readonly credentials: readonly CredentialResolver[];
   start?(): void;
@@ -151,11 +151,11 @@ export interface CredentialRequest {
   readonly requestId: string;
 }
 
-/** What a page of another origin asks. */
+/** The request of a page of another origin. */
 export interface AskedOrigin {
   /** The path relative to the service, without the query. */
   readonly path: string;
-  /** Whether the page asks in advance what it may send. */
+  /** Whether this is a preflight, in which the browser asks what the page may send. */
   readonly preflight: boolean;
 }
 

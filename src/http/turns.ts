@@ -60,8 +60,9 @@ export class Turns {
   }
 
   /**
-   * Takes a turn for this caller: at once (returns undefined), or when the promise resolves; `give` returns it. Throws the error of
-   * `busy` when too many requests wait already; the promise rejects with it when the request has waited too long.
+   * Takes a turn for this caller: at once (returns undefined), or when the promise resolves; `give` returns the turn. Throws the
+   * error of `busy` when too many requests are already waiting; the promise rejects with the same error when the request has
+   * waited too long.
    */
   take(caller: string, busy: () => Error): Promise<void> | undefined {
     let line = this.#lines.get(caller);

@@ -26,7 +26,7 @@ const handshake = {
 };
 const asRoot = { authorization: `Bearer ${token}` };
 
-/** Asks for an upgrade; returns the connection with what it said so far, or the response that refuses it. */
+/** Asks for an upgrade; returns the connection with the bytes received so far, or the response that refuses the upgrade. */
 async function connect({ url }: Server, headers: Record<string, string>, path = '/v1/feed') {
   const { res, socket, head } = await new Promise<{ res: IncomingMessage; socket?: Duplex; head?: Buffer }>(
     (resolve, reject) => {

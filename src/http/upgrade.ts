@@ -26,7 +26,7 @@ export const asksForWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
- * The response to a request on a connection from which Node has removed its HTTP parser, so that such a request takes the same way as
+ * The response to a request on a connection from which Node has removed its HTTP parser. With it such a request is handled like
  * any other: until it is accepted, every answer is an ordinary response, after which the connection closes.
  */
 export function responseToUpgrade(

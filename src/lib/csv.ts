@@ -6,8 +6,8 @@ const number = /^[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?%?$/;
 
 /**
  * Encodes a value as a field of CSV (RFC 4180). Null and undefined become an empty field. Text that a spreadsheet would run as a
- * formula gets an apostrophe in front, which shows it as text: whoever may write a name must not run commands in the spreadsheet of
- * whoever exports it. Numbers stay as they are.
+ * formula gets an apostrophe in front, which makes the spreadsheet show it as text: whoever may choose a name must not be able to
+ * run commands in the spreadsheet of its reader.
  */
 export function csvField(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined) return '';

@@ -14,7 +14,8 @@ export async function makeFolder(path: string): Promise<void> {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (!isMissing) throw error;
     if (!(await isFolder(above))) await makeFolder(above);
-    // The folder above is there by now, perhaps because somebody else has just made it. A second failure is the file system's.
+    // The folder above exists by now, perhaps because another process has just created it. A second failure is an error of the
+    // file system.
     await makeIn(path);
   }
 }

@@ -1,4 +1,4 @@
-/** Whether a value has more levels of objects and arrays than that. */
+/** Whether a value has more than this many levels of objects and arrays. */
 export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

@@ -22,7 +22,7 @@ const harmless: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Headers of a body, which a redirect that drops the body drops too. */
+/** Headers that describe a body. A redirect that drops the body also drops them. */
 const ofBody: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',

@@ -6,10 +6,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  */
 const requests = new AsyncLocalStorage<string | null>();
 
-/** Runs a handler: what it does, also later, is done for this request. */
+/** Runs a handler. Everything that it does, even later, is done on behalf of this request. */
 export const inRequest = <T>(requestId: string, handle: () => T): T => requests.run(requestId, handle);
 
-/** Runs work that serves many requests, or none, although one of them set it going. */
+/** Runs work that serves many requests, or none, even when one of them started it. */
 export const outsideRequests = <T>(work: () => T): T => requests.run(null, work);
 
 /** The id of the request on whose behalf the caller works; null in the background. */

@@ -70,7 +70,10 @@ export const noticeCounter = ({ kind, to }: Limited, app: string): Counted => ({
   subject: `${app} ${kind} ${to}`,
 });
 
-/** The calling code of a number, and the code with the next three digits: the block of an operator or an area. */
+/**
+ * The calling code of a number, and the calling code with the next three digits, which identify the block of an operator or an
+ * area.
+ */
 export function placeOf(number: string): { country: string; prefix: string } {
   const country = `+${parsePhoneNumber(number)?.countryCallingCode ?? ''}`;
   return { country, prefix: number.slice(0, country.length + 3) };
@@ -86,7 +89,7 @@ interface Count {
 export interface MessageLimits {
   /** Counts a message within the transaction. Returns the seconds to wait if a limit is reached, and then counts nothing. */
   take(count: Count, message: Limited, asked: Asked): Promise<number>;
-  /** Like `take`, for a notice, which has a limit of its own. */
+  /** Does the same as `take` for a notice, which has a limit of its own. */
   takeNotice(count: Count, message: Limited): Promise<number>;
 }
 

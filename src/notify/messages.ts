@@ -23,7 +23,7 @@ export interface Messages<Kind extends string> {
    * @throws the error of the service for too many attempts, if a limit is reached
    */
   send(write: MessageWrite, draft: Draft<Kind>, asked?: Asked): Promise<void>;
-  /** Like `send`, but returns the seconds to wait if a limit is reached; 0 if the message is queued. */
+  /** Does the same as `send`, but returns the seconds to wait if a limit is reached, and 0 if the message is queued. */
   trySend(write: MessageWrite, draft: Draft<Kind>, asked?: Asked): Promise<number>;
   /** Queues a notice of something that happened. A notice over its limit is dropped: what it reports still happens. */
   notice(write: MessageWrite, draft: Draft<Kind>): Promise<void>;

@@ -10,7 +10,7 @@ interface Parts {
   readonly worker: (handler: (job: { data: Payload }) => Promise<void>) => Worker<Payload>;
 }
 
-/** BullMQ in the database of the others. */
+/** BullMQ in the PostgreSQL database that the others use. */
 export async function bullmq(url: string, concurrency = slots): Promise<Peer> {
   const connection = { connectionString: url, max: 10, schema: 'bullmq', migrate: true };
   return peerOf('BullMQ 6 on PostgreSQL', {
@@ -20,7 +20,7 @@ export async function bullmq(url: string, concurrency = slots): Promise<Peer> {
   });
 }
 
-/** BullMQ in Redis, which answers before anything is on disk; undefined without a Redis. */
+/** BullMQ in Redis, which answers before anything is on disk; undefined without a Redis server. */
 export async function bullmqOnRedis(): Promise<Peer | undefined> {
   const url = await redisUrl();
   if (url === undefined) return undefined;
@@ -32,7 +32,7 @@ export async function bullmqOnRedis(): Promise<Peer | undefined> {
 }
 
 async function peerOf(peer: string, { queue, worker }: Parts): Promise<Peer> {
-  // A connection that is cut off at the end is no error of a measurement.
+  // A connection that breaks at the end is not an error of the measurement.
   queue.on('error', () => {});
   await queue.waitUntilReady();
   const opts = { removeOnComplete: true, removeOnFail: true };

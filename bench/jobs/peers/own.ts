@@ -6,7 +6,7 @@ import { type Payload, type Peer, slots } from './peer.ts';
 const queue = 'bench';
 const name = 'nothing';
 
-/** The engine, which is created anew for each start because it cannot be started twice. */
+/** The engine. Each start creates a new one, because an engine cannot be started twice. */
 export function own(db: Database, { settle = 'batched', settings = {} }: Own = {}): Peer {
   const producer = createEngine({ db, log });
   return {

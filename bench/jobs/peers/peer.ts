@@ -1,4 +1,4 @@
-/** A job queue as the measurements use it: the engine, and each library that it is compared with. */
+/** A job queue as the measurements use it: the engine, or a library with which it is compared. */
 export interface Peer {
   readonly name: string;
   /** Adds a job and resolves when it is stored. */
@@ -11,16 +11,16 @@ export interface Peer {
 }
 
 export interface Payload {
-  /** What tells the jobs of one measurement apart. */
+  /** A text that distinguishes the jobs of one measurement from those of another. */
   readonly nth: number;
 }
 
 export type Handler = (payload: Payload) => unknown;
 
-/** The most jobs that run at once, in each queue. */
+/** The maximum number of jobs that run at the same time in each queue. */
 export const slots = 10;
 
-/** The most jobs of one call. */
+/** The maximum number of jobs in one call. */
 export const batch = 1_000;
 
 /** Adds many jobs in calls of a thousand. */

@@ -4,7 +4,10 @@ import { batch, type Payload, type Peer } from './peer.ts';
 
 const queue = 'nothing';
 
-/** Pg-boss: notified of new jobs, which it fetches and completes in batches of a thousand, one after the other while they are full. */
+/**
+ * Pg-boss, which is notified of new jobs. It fetches and completes them in batches of a thousand, one batch after the other for
+ * as long as they are full.
+ */
 export async function pgBoss(url: string): Promise<Peer> {
   const boss = new PgBoss({
     connectionString: url,

@@ -4,7 +4,7 @@ const longest = 2 ** 31 - 1;
 /** Ends an attempt: when its time is over, or when its caller aborts. */
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Which of the two ended the attempt. */
+  /** Says which of the two ended the attempt. */
   reason(): 'timeout' | 'abort' | undefined;
   /** Restarts the full timeout. */
   restart(): void;

@@ -47,7 +47,7 @@ export const isWebhookError = (thrown: unknown): thrown is WebhookError =>
 
 /**
  * The headers of a delivery: `Headers`, an object such as Node's `headers` or `headersDistinct`, pairs of name and value, or
- * Node's `rawHeaders`, in which names and values take turns.
+ * Node's `rawHeaders`, in which names and values alternate.
  */
 export type WebhookHeaders =
   | { get(name: string): string | null }
@@ -56,14 +56,14 @@ export type WebhookHeaders =
   | readonly string[];
 
 const toleranceSeconds = 5 * 60;
-/** Longer than any header that a sender writes, and short enough to be read at no cost. */
+/** This is longer than any header that a sender writes, and short enough to be read at no cost. */
 const longestHeader = 4_096;
 /** Bounds of a key in bytes, as in the Standard Webhooks specification. */
 const [shortestKey, longestKey] = [24, 64];
 
 /**
- * Checks that a delivery comes from the holder of the secret and was sent within the last five minutes (Standard Webhooks 1.0), and
- * returns its event.
+ * Checks that a delivery comes from the holder of the secret and was sent within the last five minutes (Standard Webhooks 1.0),
+ * and returns its event.
  * @param rawBody the body as it arrived, before any parsing
  * @param secret `whsec_…`; several while the secret is being replaced
  * @throws WebhookError whose `problem` says what is wrong
@@ -89,7 +89,7 @@ export async function verifyWebhook<Event = WebhookEvent>(
 function readHeaders(headers: WebhookHeaders) {
   const values = valuesOf(headers);
   const id = single(values, 'webhook-id');
-  // A full stop would leave open where the id ends in what was signed.
+  // The signed text separates its parts by full stops, so an id with a full stop would be ambiguous.
   if (!/^[\x21-\x7e]+$/.test(id) || /[.,]/.test(id)) throw malformed('webhook-id');
   const timestamp = single(values, 'webhook-timestamp');
   if (!/^(0|[1-9]\d{0,11})$/.test(timestamp)) throw malformed('webhook-timestamp');
@@ -99,7 +99,7 @@ function readHeaders(headers: WebhookHeaders) {
   return { id, seconds: Number(timestamp), signatures };
 }
 
-/** Returns how to find all values of a header by its name in lower case. */
+/** Returns a function that finds all values of a header by its name in lower case. */
 function valuesOf(headers: WebhookHeaders): (name: string) => readonly unknown[] {
   if (typeof headers !== 'object' || headers === null)
     throw new WebhookError('missing', 'headers: must be the headers of the request');
@@ -111,7 +111,7 @@ function valuesOf(headers: WebhookHeaders): (name: string) => readonly unknown[]
       .flatMap(([, value]) => value);
 }
 
-/** An object of headers may have one that is called `get`. */
+/** An object of headers may have a header that is called `get`. */
 const isReadByName = (headers: WebhookHeaders): headers is { get(name: string): string | null } =>
   'get' in headers && typeof headers.get === 'function';
 
@@ -156,7 +156,7 @@ function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array {
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   if (typeof body !== 'string')
     throw new WebhookError('body', 'body: must be the raw text or bytes, before any parsing');
-  // Encoding would replace half a character, and the signature would be checked of another text than the one that is parsed.
+  // Encoding would replace half a character, and the signature would be checked against another text than the one that is parsed.
   if (/\p{Surrogate}/u.test(body)) throw new WebhookError('body', 'body: must be valid Unicode');
   return new TextEncoder().encode(body);
 }
@@ -175,7 +175,7 @@ async function hmac(key: Uint8Array<ArrayBuffer>, text: Uint8Array<ArrayBuffer>)
   return `v1,${btoa(String.fromCharCode(...mac))}`;
 }
 
-/** Compares every signature with every expected one, so that the time does not tell how much of one is right. */
+/** Compares every signature with every expected one, so that the time does not reveal how much of a signature is right. */
 function anyEqual(signatures: readonly string[], expected: readonly string[]): boolean {
   let found = false;
   for (const signature of signatures)

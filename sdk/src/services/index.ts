@@ -156,7 +156,7 @@ export interface Plinth {
 }
 
 /**
- * A client of all services, each made when it is first used; nothing is sent yet.
+ * Creates a client of all services without sending anything. Each service is created when it is first used.
  *
  * @example
  * ```ts

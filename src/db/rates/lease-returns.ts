@@ -15,7 +15,10 @@ export class Returns {
     this.#rests.push({ ...holder, subMs: subBucketMs(rate.windowMs), slot, units });
   }
 
-  /** Gives back what was noted. Resolves when the store has this batch and all earlier ones, or has failed to take them. */
+  /**
+   * Gives back the noted units. Resolves when the store has received this batch and all earlier ones, or has failed to receive
+   * them.
+   */
   flush(): Promise<void> {
     if (this.#rests.length === 0) return this.#giving;
     const batch = this.#rests.splice(0);

@@ -29,7 +29,7 @@ export function ownWindows(now: () => number = () => performance.now()): (key: s
   return (key, { limit, windowMs }) => {
     const window = current(key, windowMs);
     const past = (now() - window.since) / windowMs;
-    // The window before counts in proportion to its overlap with the last `windowMs`.
+    // The previous window counts in proportion to its overlap with the last `windowMs`.
     const counted = window.count + window.before * (1 - past);
     if (counted >= limit) return (1 - past) * windowMs;
     window.count += 1;

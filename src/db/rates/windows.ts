@@ -14,7 +14,7 @@ export interface Windows {
 export interface WindowsOptions {
   /** The Redis in which all processes count together; empty means that each counts on its own. */
   readonly redisUrl: string;
-  /** Begins the names of the keys in Redis. */
+  /** The prefix of the keys' names in Redis. */
   readonly prefix: string;
   readonly log: Log;
 }
@@ -57,8 +57,8 @@ export function createWindows({ redisUrl, prefix, log }: WindowsOptions): Window
 }
 
 /**
- * The store counts a use for up to eleven tenths of the window that it is given. With this window that is never longer than the
- * rate's own, so whoever stays below the rate is not refused.
+ * The store counts a use for up to eleven tenths of the window that it is given. With this window that time is never longer than
+ * the rate's own, so a caller below the rate is not refused.
  */
 const elevenTenths = ({ limit, windowMs }: Rate): Rate => ({
   limit,

@@ -17,7 +17,7 @@ export function upgrader(mocked: readonly { readonly name: string; readonly docu
   return ({ url = '', headers }: IncomingMessage, socket: Duplex): void => {
     const messages = feeds.get(url.split('?', 1)[0] ?? '');
     const key = headers['sec-websocket-key'];
-    // Messages from clients are read and dropped: a socket that is never read never ends.
+    // Messages from clients are read and dropped, because a socket that is never read never ends.
     socket.on('error', () => socket.destroy()).resume();
     if (!messages || key === undefined) {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

@@ -39,7 +39,8 @@ export function makingUp(
       running && (await reply(running, limits.milliseconds, () => running.postMessage(wanted)));
     if (outgoing === undefined) await ended();
     else ending = setTimeout(() => void ended(), idle).unref();
-    return outgoing as Outgoing | undefined;
+    // Null: no answer fits the schema. The thread is in order, and starting another one would take a second.
+    return (outgoing as Outgoing | null | undefined) ?? undefined;
   }
 
   return (wanted) => {

@@ -28,8 +28,8 @@ ajv.addSchema({ $id: 'mock:document', ...document });
 
 parentPort!.on('message', (wanted: Wanted) => {
   void made(wanted).then(
-    (outgoing) => parentPort!.postMessage(outgoing),
-    () => parentPort!.postMessage(undefined),
+    (outgoing) => parentPort!.postMessage(outgoing ?? null),
+    () => parentPort!.postMessage(null),
   );
 });
 parentPort!.postMessage('ready');

@@ -1,16 +1,3 @@
-/**
- * Accounts of end users for one or more apps, and the platform's own credentials: every other service resolves bearer tokens
- * through `auth`.
- *
- * Terminology:
- * - App: a product of a tenant; it owns users, roles, organizations, clients, webhooks, forms and branding, all separate by app.
- * - Publishable key: the public identifier of an app, sent by browsers; it selects the app and proves nothing.
- * - Session: one sign-in of one user, with a session token (short-lived, bearer) and a refresh token (long-lived, single use).
- * - Principal: the identity that a credential resolves to.
- * - Role, permission, scope: a role holds permissions; a permission for an action on a resource is the scope
- *   `<resource>:<action>`.
- * - Change: one revocation or reduction of rights, pushed to every process that caches principals.
- */
 import { accounts } from './signin/accounts.ts';
 import { admin } from './users/admin.ts';
 import { apps } from './apps/apps.ts';

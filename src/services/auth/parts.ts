@@ -1,16 +1,3 @@
-/**
- * Accounts of end users for one or more apps, and the platform's own credentials: every other service resolves bearer tokens
- * through `auth`.
- *
- * Terminology:
- * - App: a product of a tenant; it owns users, roles, organizations, clients, webhooks, forms and branding, all separate by app.
- * - Publishable key: the public identifier of an app, sent by browsers; it selects the app and proves nothing.
- * - Session: one sign-in of one user, with a session token (short-lived, bearer) and a refresh token (long-lived, single use).
- * - Principal: the identity that a credential resolves to.
- * - Role, permission, scope: a role holds permissions; a permission for an action on a resource is the scope
- *   `<resource>:<action>`.
- * - Change: one revocation or reduction of rights, pushed to every process that caches principals.
- */
 import { createChanges } from '../../db/changes.ts';
 import { createOutbound } from '../../lib/outbound.ts';
 import { createAccountSecurity } from './sessions/account-security.ts';
@@ -41,84 +28,43 @@ import type { SettingsOf } from '../../lib/settings.ts';
 
 export type Parts = ReturnType<typeof createParts>['parts'];
 
+type Given = ServiceDeps<SettingsOf<typeof declared>>;
+
 /** Creates what the handlers and the background work of the service share, in the order in which the parts need each other. */
-export function createParts({
-  db,
-  engine,
-  settings,
-  sealer,
-  production,
-  allowPrivateTargets,
-  publicUrl,
-  serverUrl,
-  log,
-}: ServiceDeps<SettingsOf<typeof declared>>) {
+export function createParts(given: Given) {
+  const { db, engine, settings, sealer, production, publicUrl, serverUrl, log } = given;
+  const size = settings.cache;
   const changes = createChanges({ db, schema: 'auth', detailed: true, retentionMs: denialMs, log });
   const directory = createDirectory({ db, changes });
   const activity = createActivity({ db, log });
-  const principals = createPrincipals({
-    read: (wanted) => liveSessions(db.sql, wanted),
-    changes,
-    directory,
-    activity,
-    size: settings.cache,
-  });
-  const outbound = createOutbound({
-    allowPrivate: allowPrivateTargets,
-    allowNetworks: settings.allowNetworks,
-  });
+  const read = (wanted: Parameters<typeof liveSessions>[1]) => liveSessions(db.sql, wanted);
+  const principals = createPrincipals({ read, changes, directory, activity, size });
+  const { allowPrivateTargets: allowPrivate } = given;
+  const outbound = createOutbound({ allowPrivate, allowNetworks: settings.allowNetworks });
   const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, sealer });
   const issuer = issuerOf(settings, publicUrl);
-  const byAddress = limitsByAddress(settings.rateLimit, production);
-  const messages = createUserMessages({
-    db,
-    engine,
-    settings,
-    production,
-    byNetwork: byAddress,
-    clock: changes.clock,
-    sealer,
-    log,
-  });
+  const byNetwork = limitsByAddress(settings.rateLimit, production);
+  const messages = createUserMessages({ ...given, byNetwork, clock: changes.clock });
   const secure = createAccountSecurity({ messages, changes, issuer });
   const write = createWriter({ db, changes, deliver: deliveries.deliver, secure });
-  const signing = createSigningKeys({ db, write, changes, sealer });
-  const denylist = createDenylist({ store: denylistStore(db.sql), changes, log });
-  const usedOnce = createUsedOnce(db);
   const servedPath = publicUrl.slice(serverUrl.length) + settings.basePath;
   const bases = basesOf(issuer, servedPath, [serverUrl, ...settings.resourceUrls]);
-  const proofs = createProofs({ clock: changes.clock, usedOnce, bases });
+  const { denylist, ...tokens } = createTokenParts({ ...given, write, changes, issuer, bases });
   const parts = {
     db,
     write,
     changes,
     directory,
     principals,
-    accessTokens: createAccessTokens({
-      signingKeys: signing,
-      denylist,
-      heldScopes: createHeldScopes({ store: scopeStore(db.sql), changes, size: settings.cache }),
-      changes,
-      proofs,
-      issuer,
-      audience: settings.audience,
-      size: settings.cache,
-    }),
-    proofs,
-    usedOnce,
-    knownUsers: createKnownUsers({ db, changes, size: settings.cache }),
-    signingKeys: signing,
-    oauthClients: createOAuthClients({ db, changes, size: settings.cache }),
+    ...tokens,
+    knownUsers: createKnownUsers({ db, changes, size }),
+    oauthClients: createOAuthClients({ db, changes, size }),
     passwords: createPasswords(settings.hashCost),
     messages,
     deliveries,
     outbound,
     checkForm: formChecker(db.sql),
-    limits: createRateLimits({
-      on: byAddress,
-      redisUrl: settings.redisUrl,
-      log,
-    }),
+    limits: createRateLimits({ on: byNetwork, redisUrl: settings.redisUrl, log }),
     issuer,
     sealer,
     settings,
@@ -126,6 +72,33 @@ export function createParts({
     log,
   };
   return { parts, denylist, activity, principals };
+}
+
+interface TokenDeps extends Given {
+  readonly write: ReturnType<typeof createWriter>;
+  readonly changes: ReturnType<typeof createChanges>;
+  readonly issuer: string;
+  /** The addresses at which clients may reach the service, which proofs of possession name. */
+  readonly bases: readonly string[];
+}
+
+/** Creates what issues access tokens and judges them. */
+function createTokenParts({ db, write, changes, sealer, settings, issuer, bases, log }: TokenDeps) {
+  const signingKeys = createSigningKeys({ db, write, changes, sealer });
+  const denylist = createDenylist({ store: denylistStore(db.sql), changes, log });
+  const usedOnce = createUsedOnce(db);
+  const proofs = createProofs({ clock: changes.clock, usedOnce, bases });
+  const accessTokens = createAccessTokens({
+    signingKeys,
+    denylist,
+    heldScopes: createHeldScopes({ store: scopeStore(db.sql), changes, size: settings.cache }),
+    changes,
+    proofs,
+    issuer,
+    audience: settings.audience,
+    size: settings.cache,
+  });
+  return { signingKeys, denylist, usedOnce, proofs, accessTokens };
 }
 
 /** Limits by address could block a developer's own tests, so they are off outside production. */

@@ -56,61 +56,11 @@ export const sliceStore = (sql: Sql) => ({
    * order. Each id is the least that any of four indexes has next, so the cost does not depend on the number of facts.
    */
   async known(tenant: string, type: string, after: string | undefined, count: number): Promise<KnownIds> {
-    const above = after === undefined ? sql`''` : sql`${after}`;
     const rows = await sql<{ id: string }[]>`
-      with recursive names as (
-        select min(relation) as name
-        from authz.relations
-        where tenant_id = ${tenant} and object_type = ${type}
+      with recursive names as (${relationNames(sql, tenant, type)}), ids as (
+        select ${after === undefined ? sql`''` : sql`${after}`}::text collate "C" as id, 0 as place
         union all
-        select (
-          select min(relation)
-          from authz.relations
-          where tenant_id = ${tenant} and object_type = ${type} and relation > names.name
-        )
-        from names
-        where names.name is not null
-      ), ids as (
-        select ${above}::text collate "C" as id, 0 as place
-        union all
-        select (
-          select min(next.id)
-          from (
-            select (
-              select object_id
-              from authz.relations
-              where tenant_id = ${tenant} and object_type = ${type} and relation = names.name and object_id > ids.id
-                and (expires_at is null or expires_at > now())
-              order by object_id
-              limit 1
-            ) as id
-            from names
-            union all (
-              select subject_id
-              from authz.relations
-              where tenant_id = ${tenant} and subject_type = ${type} and subject_id > ids.id and subject_id <> '*'
-                and (expires_at is null or expires_at > now())
-              order by subject_id
-              limit 1
-            )
-            union all (
-              select subject_id
-              from authz.assignments
-              where tenant_id = ${tenant} and subject_kind = ${type} and subject_id > ids.id
-                and (expires_at is null or expires_at > now())
-              order by subject_id
-              limit 1
-            )
-            union all (
-              select resource_id
-              from authz.assignments
-              where tenant_id = ${tenant} and resource_type = ${type} and resource_id > ids.id
-                and (expires_at is null or expires_at > now())
-              order by resource_id
-              limit 1
-            )
-          ) next
-        ), ids.place + 1
+        select (select min(next.id) from (${nextOfEachIndex(sql, tenant, type)}) next), ids.place + 1
         from ids
         where ids.id is not null and ids.place <= ${count}
       )
@@ -121,6 +71,55 @@ export const sliceStore = (sql: Sql) => ({
     return { ids: rows.slice(0, count).map(({ id }) => id), done: rows.length <= count };
   },
 });
+
+/** The names of the relations that objects of a type have, each found by one probe of an index. */
+const relationNames = (sql: Sql, tenant: string, type: string) => sql`
+  select min(relation) as name
+  from authz.relations
+  where tenant_id = ${tenant} and object_type = ${type}
+  union all
+  select (
+    select min(relation)
+    from authz.relations
+    where tenant_id = ${tenant} and object_type = ${type} and relation > names.name
+  )
+  from names
+  where names.name is not null`;
+
+/** The least id above `ids.id` that each index has: of objects by relation, of subjects, of assigned subjects and resources. */
+function nextOfEachIndex(sql: Sql, tenant: string, type: string) {
+  const isLive = sql`(expires_at is null or expires_at > now())`;
+  return sql`
+    select (
+      select object_id
+      from authz.relations
+      where tenant_id = ${tenant} and object_type = ${type} and relation = names.name and object_id > ids.id and ${isLive}
+      order by object_id
+      limit 1
+    ) as id
+    from names
+    union all (
+      select subject_id
+      from authz.relations
+      where tenant_id = ${tenant} and subject_type = ${type} and subject_id > ids.id and subject_id <> '*' and ${isLive}
+      order by subject_id
+      limit 1
+    )
+    union all (
+      select subject_id
+      from authz.assignments
+      where tenant_id = ${tenant} and subject_kind = ${type} and subject_id > ids.id and ${isLive}
+      order by subject_id
+      limit 1
+    )
+    union all (
+      select resource_id
+      from authz.assignments
+      where tenant_id = ${tenant} and resource_type = ${type} and resource_id > ids.id and ${isLive}
+      order by resource_id
+      limit 1
+    )`;
+}
 
 function part<Key>(keys: readonly Key[], statement: (keys: readonly Key[]) => Fragment) {
   return keys.length === 0 ? [] : [statement(keys)];

@@ -12,14 +12,14 @@ export type End =
       readonly retryIn: string | undefined;
     }
   | { readonly kind: 'postponed'; readonly delay: string }
-  /** The server knows already, or another worker has the job. */
+  /** The server already knows the end, or another worker has the job. */
   | { readonly kind: 'recorded' };
 
-/** What the work of an attempt gets beside its job. */
+/** What the work of an attempt receives besides its job. */
 export interface AttemptContext {
-  /** Aborts when the attempt has to end: at its timeout, or when it is abandoned. */
+  /** Aborts when the attempt has to end: at its timeout, or when the attempt is abandoned. */
   readonly signal: AbortSignal;
-  /** Aborts when the result of the attempt does not count any more. */
+  /** Aborts when the result of the attempt no longer counts. */
   readonly abandoned: AbortSignal;
   readonly leaseId: string;
   /** When the job arrived, by the clock of `performance.now`. */
@@ -31,14 +31,14 @@ export type Work = (job: WorkerJob, context: AttemptContext) => Promise<End>;
 
 export const recorded: End = { kind: 'recorded' };
 
-/** How long after its timeout an attempt that does not end has failed: a little less than the server waits for it. */
+/** How long after its timeout an unfinished attempt counts as failed: a little less than the server waits for it. */
 const hangMs = 4_000;
 const longestTimeout = 24 * 3_600_000;
 
 /** One execution of a job. */
 export class Attempt {
   readonly job: WorkerJob;
-  /** Resolves when it has ended, or is taken to have ended because it hangs. Never rejects. */
+  /** Resolves when the attempt has ended, or when it hangs and therefore counts as ended. Never rejects. */
   readonly ended: Promise<End>;
   readonly #controller = new AbortController();
   readonly #abandoning = new AbortController();
@@ -60,12 +60,12 @@ export class Attempt {
     );
     this.ended = Promise.race([ended(job, work, context), hanging]).finally(() => {
       clearTimeout(this.#timer);
-      // What the work began and left behind does not count.
+      // Anything that the work started and did not finish does not count.
       this.#abandoning.abort();
     });
   }
 
-  /** Asks the work to end; its result will not count. It is not waited for. */
+  /** Asks the work to end. Its result will not count, and nothing waits for it. */
   abandon(reason: string): void {
     this.#abandoning.abort();
     this.#controller.abort(new Error(reason));
@@ -93,7 +93,7 @@ async function ended(job: WorkerJob, work: Work, context: AttemptContext): Promi
 /** The end of an attempt whose work returned something. */
 export function completed(output: unknown): End {
   const text = JSON.stringify(output) as string | undefined;
-  // Functions and symbols have no text either.
+  // Functions and symbols have no JSON text either.
   if (text === undefined) return { kind: 'completed', output: null, bytes: 4 };
   return { kind: 'completed', output, bytes: new TextEncoder().encode(text).length };
 }
@@ -108,7 +108,9 @@ export function endOf(thrown: unknown): End {
   return { kind: 'failed', error: messageOf(thrown), retryable, retryIn: delay };
 }
 
-/** A duration as the server takes it: an error in it must not keep the end of the attempt from being recorded. */
+/**
+ * Converts a duration to the server's notation. An invalid duration must not prevent the end of the attempt from being recorded.
+ */
 function bounded(text: string, most: number): string | undefined {
   try {
     return duration(Math.min(most, milliseconds(text, 'delay', [0, Infinity])));

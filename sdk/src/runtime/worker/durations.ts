@@ -2,7 +2,7 @@ const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_
 
 /**
  * Returns the milliseconds of a duration such as `30s`, `1h30m` or `250ms`.
- * @throws TypeError naming the option when it is none or out of its bounds
+ * @throws TypeError naming the option when the text is no duration or is out of bounds
  */
 export function milliseconds(text: string, name: string, [least, most]: readonly [number, number]): number {
   if (text !== '0' && !/^(\d+(\.\d+)?(h|ms|m|s))+$/.test(text))
@@ -15,10 +15,10 @@ export function milliseconds(text: string, name: string, [least, most]: readonly
   return Math.round(sum);
 }
 
-/** The longest delay of a job, and the longest of a repetition, in milliseconds. */
+/** The longest delay of a job and the longest delay between attempts, in milliseconds. */
 export const [longestDelay, longestRepetition] = [8_760 * 3_600_000, 24 * 3_600_000];
 
-/** Writes a duration. Rounds up, so that nothing happens too early. */
+/** Formats a duration. Rounds up, so that nothing happens too early. */
 export function duration(ms: number): string {
   const whole = Math.ceil(ms);
   return whole % 1_000 === 0 ? `${whole / 1_000}s` : `${whole}ms`;

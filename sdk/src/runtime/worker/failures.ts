@@ -20,10 +20,10 @@ export class JobFailure extends Error {
   }
 }
 
-/** Thrown by a handler that wants to go on later: the job is due again after the delay, and the attempt does not count. */
+/** A handler throws this to continue later: the job is due again after the delay, and the attempt does not count. */
 export class Postponed extends Error {
   override readonly name = 'Postponed';
-  /** Such as `10m`. */
+  /** A duration such as `10m`. */
   readonly delay: string;
 
   constructor(delay: string) {
@@ -32,7 +32,7 @@ export class Postponed extends Error {
   }
 }
 
-/** Thrown in the code of a workflow: a step failed in all its attempts. */
+/** Thrown inside a workflow when a step failed in all its attempts. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed';
   readonly step: string;
@@ -43,7 +43,10 @@ export class StepFailed extends Error {
   }
 }
 
-/** Whether a thrown value is of a class. Compares the name, so that it also recognises an error of another copy of this package. */
+/**
+ * Whether a thrown value belongs to a class. Compares the name, so that it also recognises an error of another copy of this
+ * package.
+ */
 export const isJobFailure = (thrown: unknown): thrown is JobFailure =>
   thrown instanceof Error && thrown.name === 'JobFailure';
 
@@ -53,11 +56,13 @@ export const isPostponed = (thrown: unknown): thrown is Postponed =>
 /** The longest error that the server keeps, in characters. */
 const longestError = 2_000;
 
-/** The message of whatever a handler threw, as the server can store it: never empty, not too long, valid Unicode. */
+/**
+ * Returns the message of whatever a handler threw, in a form that the server can store: never empty, not too long, valid Unicode.
+ */
 export function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message || thrown.name : thrown;
   const valid = typeof text === 'string' ? text.replace(/\0/g, '').replace(/\p{Surrogate}/gu, '\ufffd') : '';
-  // A character has at most two units, so the rest of a huge message is not even looked at.
+  // A character has at most two units, so the rest of a huge message need not be examined.
   const characters = [...valid.trim().slice(0, 2 * longestError)].slice(0, longestError);
   return (
     characters

@@ -1,4 +1,4 @@
-/** What the programs of workers use. */
+/** The exports that programs of workers use. */
 export { JobFailure, Postponed, StepFailed } from './failures.ts';
 export type { CreateWorker } from './lazy.ts';
 export type {

@@ -6,14 +6,14 @@ import type { Client } from '../client.ts';
 import type { Worker, WorkerOptions } from './types.ts';
 import type { RunningWorker } from './worker.ts';
 
-/** Makes a worker. Nothing is sent and no code is loaded before it starts. */
+/** Creates a worker. Until it starts, nothing is sent and no code is loaded. */
 export type CreateWorker = (options: WorkerOptions) => Worker;
 
 const defaultGraceMs = 20_000;
 
 /**
- * The code of workers is loaded when one starts: pages that use the service do not pay for it. It imports nothing of the client, and gets
- * here what it asks the server with, so that bundlers leave the client in one piece.
+ * The code of workers is loaded when a worker starts, so pages that only use the service do not pay for it. That code imports
+ * nothing of the client and receives its connection here, so that bundlers keep the client in one piece.
  */
 export const workerOf =
   (client: Client): CreateWorker =>

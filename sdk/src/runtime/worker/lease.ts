@@ -10,17 +10,17 @@ export interface LeaseDeps {
   readonly leases: Leases;
   readonly leaseMs: number;
   readonly onError: (error: unknown) => void;
-  /** Called whenever an attempt or a result is done with. */
+  /** Called whenever an attempt ends or a result has been reported. */
   readonly onChange: (lease: HeldLease) => void;
 }
 
-/** How long a server that was away is taken to let an expired lease live on. */
+/** How long an expired lease is assumed to remain renewable while the server is unreachable. */
 const leastHopeMs = 60_000;
 const attemptMs = 10_000;
 
 /**
- * A lease that this worker holds: its attempts, the heartbeats that keep it, and the results that the server has to learn. It is done
- * with when it has neither attempts nor results.
+ * A lease that this worker holds: its attempts, the heartbeats that keep it alive, and the results that have to be reported to
+ * the server. The lease is finished when it has neither attempts nor results.
  */
 export class HeldLease {
   readonly id: string;
@@ -28,12 +28,12 @@ export class HeldLease {
   readonly #attempts = new Map<string, Attempt>();
   readonly #results: Result[] = [];
   readonly #closing = new AbortController();
-  /** Those who wait for a change. */
+  /** The callers that wait for a change. */
   readonly #waiting: (() => void)[] = [];
   #inFlight = 0;
   #isSettling = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the server said last that the lease goes on. */
+  /** When the server last confirmed that the lease continues. */
   #renewedAt = performance.now();
   #failures = 0;
 
@@ -51,12 +51,12 @@ export class HeldLease {
     return this.#attempts.size === 0 && this.unsettled === 0;
   }
 
-  /** Watches an attempt until its end, which it then reports. */
+  /** Watches an attempt until it ends, and then reports the end. */
   async watch(attempt: Attempt): Promise<void> {
     const { id } = attempt.job;
     this.#attempts.set(id, attempt);
     const end = await attempt.ended;
-    // An attempt that was lost meanwhile is another worker's by now.
+    // A lost attempt belongs to another worker by now.
     if (this.#attempts.get(id) === attempt) {
       this.#attempts.delete(id);
       if (end.kind !== 'recorded') this.#results.push({ jobId: id, end });
@@ -65,7 +65,7 @@ export class HeldLease {
     void this.#settle();
   }
 
-  /** Gives up the attempts that still run, and tells the server when it has learned all results. */
+  /** Gives up the attempts that are still running, and tells the server once all results have been reported. */
   async release(lastMs: number): Promise<void> {
     const released = [...this.#attempts.values()];
     for (const { job } of released) this.#lose(job.id, 'the worker stops');
@@ -92,7 +92,7 @@ export class HeldLease {
     this.#deps.onChange(this);
   }
 
-  /** Ends everything that is under way: nothing of the lease is left. */
+  /** Ends everything that is under way, so that nothing of the lease remains. */
   #close(): void {
     clearTimeout(this.#timer);
     this.#results.length = 0;
@@ -138,11 +138,11 @@ export class HeldLease {
     }
   }
 
-  /** Reports results, together those that come while a request is in flight. */
+  /** Reports results. Results that arrive while a request is in flight are reported together. */
   async #settle(): Promise<void> {
     if (this.#isSettling || this.#results.length === 0) return;
     this.#isSettling = true;
-    // What ends at the same time goes together.
+    // Attempts that end at the same time are reported together.
     await new Promise((resolve) => setTimeout(resolve));
     while (this.#results.length > 0) {
       const batch = takeBatch(this.#results);
@@ -154,7 +154,9 @@ export class HeldLease {
     this.#isSettling = false;
   }
 
-  /** Reports until the server knows or the lease has surely ended. A report that is repeated changes nothing more. */
+  /**
+   * Repeats the report until the server has received it or the lease has certainly ended. A repeated report changes nothing more.
+   */
   async #report(batch: readonly Result[]): Promise<void> {
     const signal = this.#closing.signal;
     if (signal.aborted) return;
@@ -165,7 +167,7 @@ export class HeldLease {
     } catch (error) {
       if (signal.aborted) return;
       if (isFault(error)) return this.#reportRefused(batch, error);
-      // A job that was put off is no longer held when the request is repeated.
+      // A job that was postponed is no longer held when the request is repeated.
       if (isLoss(error) && batch[0]?.end.kind === 'postponed') return;
       if (!isLoss(error)) this.#deps.onError(error);
       this.#end();
@@ -182,7 +184,7 @@ export class HeldLease {
     return jobs.snooze({ jobId: first.jobId, body }, options);
   }
 
-  /** Finds the result that the server does not take, such as an output that is too large, and fails its attempt. */
+  /** Finds the result that the server does not accept, such as an output that is too large, and fails its attempt. */
   async #reportRefused(batch: readonly Result[], refusal: unknown): Promise<void> {
     if (batch.length > 1) {
       for (const result of batch) await this.#report([result]);
@@ -195,13 +197,13 @@ export class HeldLease {
     await this.#report([{ ...result, end: { kind: 'failed', error, retryable: true, retryIn: undefined } }]);
   }
 
-  /** An expired lease is renewed by the next heartbeat if the server itself was away, so it is not given up at once. */
+  /** If the server itself was unreachable, the next heartbeat renews an expired lease, so the lease is not given up at once. */
   #hasSurelyEnded(): boolean {
     const { leaseMs } = this.#deps;
     return performance.now() - this.#renewedAt > leaseMs + Math.max(leaseMs, leastHopeMs);
   }
 }
 
-/** Whether the fault is in the results themselves: the server does not take them, or they cannot be sent. */
+/** Whether the fault lies in the results themselves: the server does not accept them, or they cannot be sent. */
 const isFault = (error: unknown): boolean =>
   isUntaken(error) || !(error instanceof Error && error.name === 'PlinthError');

@@ -1,4 +1,4 @@
-/** What Node, Bun and Deno know of the process, as far as a name needs it. */
+/** The facts about the process that Node, Bun and Deno know, as far as a name needs them. */
 interface Surroundings {
   readonly Deno?: unknown;
   readonly process?: {
@@ -8,10 +8,10 @@ interface Surroundings {
   };
 }
 
-/** The name of this worker: host and process id where there are such, else a random id. */
+/** The name of this worker: host and process id where these exist, else a random id. */
 export function workerName(): string {
   const { Deno, process } = globalThis as Surroundings;
-  // Deno would ask its user for permission.
+  // Deno would ask its user for permission to read these.
   if (Deno === undefined && process?.pid !== undefined) {
     const host = hostOf(process);
     if (host) return `${host}:${process.pid}`.slice(-128);

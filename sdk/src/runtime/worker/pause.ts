@@ -1,4 +1,4 @@
-/** Waits, but not beyond the abort of the signal. Unlike the client's own `sleep` it does not reject. */
+/** Waits, but no longer than until the signal aborts. Unlike the client's own `sleep`, it does not reject. */
 export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -6,30 +6,30 @@ const [firstPause, longestPause] = [200, 5_000];
 const longestAsked = 60_000;
 
 /**
- * The milliseconds to wait after so many failures in a row: they double up to five seconds, half of them by chance, so that the workers
- * of a server that was away do not come back all at once. A server that says when to come again is obeyed.
+ * Returns the milliseconds to wait after this many failures in a row. The wait doubles up to five seconds, and half of it is
+ * random, so that workers do not all return at once to a server that was unreachable. A server that says when to retry is obeyed.
  */
 export function pauseAfter(failures: number, error: unknown, chance = Math.random()): number {
   const backOff = Math.min(longestPause, firstPause * 2 ** Math.min(failures - 1, 10)) * (0.5 + chance / 2);
   const asked = Math.min(longestAsked, (callFailure(error)?.retryAfter ?? 0) * 1_000);
-  // The server may ask all of them for the same time.
+  // The server may name the same time to all of them.
   return asked > 0 ? Math.max(backOff, asked * (1 + chance / 4)) : backOff;
 }
 
 /**
- * The client's error, if it is one. Compares the name, because the code of workers is loaded apart: what it imported from the client would
- * be split off from the client in every bundle.
+ * Returns the client's error, if it is one. Compares the name, because the code of workers is loaded separately: anything that it
+ * imported from the client would be split off from the client in every bundle.
  */
 const callFailure = (error: unknown): PlinthError | undefined =>
   error instanceof Error && error.name === 'PlinthError' ? (error as PlinthError) : undefined;
 
-/** The status by which the server refused a request; undefined for every other error. */
+/** Returns the status with which the server refused a request; undefined for every other error. */
 export function statusOf(error: unknown): number | undefined {
   const failure = callFailure(error);
   return failure?.kind === 'response' ? failure.status : undefined;
 }
 
-/** Whether the same request would fail again: the server refused it, or it could not even be sent. */
+/** Whether the same request would fail again, because the server refused it or because it could not even be sent. */
 export function isRefusal(error: unknown): boolean {
   const failure = callFailure(error);
   if (failure === undefined || failure.kind === 'abort') return true;
@@ -37,21 +37,21 @@ export function isRefusal(error: unknown): boolean {
   return kind === 'response' && status >= 400 && status < 500 && status !== 429 && retryAfter === undefined;
 }
 
-/** Whether what the request names is not there any more, or not in the hands of this worker. */
+/** Whether the object of the request no longer exists, or no longer belongs to this worker. */
 export const isLoss = (error: unknown): boolean => [404, 409].includes(statusOf(error) ?? 0);
 
-/** Whether the server does not take the content of a request. */
+/** Whether the server does not accept the content of a request. */
 export const isUntaken = (error: unknown): boolean => [400, 413, 422].includes(statusOf(error) ?? 0);
 
 export interface Repetition {
-  /** Ends the repetition, also during a pause; it then rejects with the last error. */
+  /** Ends the repetition, also during a pause; the repetition then rejects with the last error. */
   readonly signal: AbortSignal;
-  /** Whether it is given up after this error. Without it, refusals are. */
+  /** Whether to give up after this error. By default a refusal ends the repetition. */
   readonly givesUp?: (error: unknown) => boolean;
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** Does something again until it succeeds, for as long as the server is away or overloaded. */
+/** Repeats work until it succeeds, for as long as the server is unreachable or overloaded. */
 export async function repeated<Result>(
   work: () => PromiseLike<Result>,
   { signal, givesUp = isRefusal, onFailure }: Repetition,

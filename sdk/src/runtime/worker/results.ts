@@ -1,15 +1,21 @@
 import type * as T from '../../services/jobs/types.ts';
 import type { End } from './attempt.ts';
 
-/** The end of an attempt that the server has to learn. */
+/** The end of an attempt, to be reported to the server. */
 export interface Result {
   readonly jobId: string;
   readonly end: Exclude<End, { readonly kind: 'recorded' }>;
 }
 
-/** The bounds of a request that settles jobs: its results, and the bytes of its body with some room for what is around them. */
+/**
+ * The limits of a request that settles jobs: the number of its results, and the bytes of its body, with some room for the text
+ * around the results.
+ */
 const [mostResults, mostBytes] = [1_000, 4 * 1024 * 1024 - 64 * 1024];
-/** The bytes of a result beside its output: its id, the names of the members, and an error with characters that JSON escapes. */
+/**
+ * The bytes of a result in addition to its output: its id, the names of its members, and an error with characters that JSON
+ * escapes.
+ */
 const bytesAround = 100;
 const bytesPerErrorUnit = 6;
 
@@ -18,7 +24,7 @@ const bytesOf = ({ end }: Result): number => {
   return bytesAround + (end.kind === 'failed' ? end.error.length * bytesPerErrorUnit : 0);
 };
 
-/** Takes from a queue what goes into the next request: what is put off goes alone, everything else together. */
+/** Takes the content of the next request from a queue: a postponed job is sent alone, all other results together. */
 export function takeBatch(queue: Result[]): Result[] {
   let bytes = 0;
   let count = 0;

@@ -5,10 +5,10 @@ import type { JobHandler, WorkerJob, WorkerOptions, WorkflowCode } from './types
 
 /** The options of a worker, checked and with their defaults. */
 export interface Settings {
-  /** All queues, with those of the workflows. */
+  /** All queues, including those of the workflows. */
   readonly queues: readonly string[];
   readonly handlers: ReadonlyMap<string, Readonly<Record<string, JobHandler>>>;
-  /** The code of workflows by the queue of their runs. */
+  /** The code of the workflows, by the queue of their runs. */
   readonly codes: ReadonlyMap<string, WorkflowCode>;
   readonly registrations: readonly { readonly name: string; readonly body: T.WorkflowInput }[];
   readonly concurrency: number;
@@ -18,7 +18,7 @@ export interface Settings {
   readonly onError: (error: unknown, job?: WorkerJob) => void;
 }
 
-/** The most queues of a request for jobs, and the most jobs. */
+/** The maximum numbers of queues and of jobs in a request for jobs. */
 const [mostQueues, mostJobs] = [20, 1_000];
 
 /** @throws TypeError naming the option that is wrong */

@@ -2,34 +2,34 @@ import type * as T from '../../services/jobs/types.ts';
 
 /** A job that this worker executes. `Payload` is the caller's promise; the server checks only that it is an object. */
 export type WorkerJob<Payload = Record<string, unknown>> = Omit<T.Job, 'payload'> & {
-  // Written as its members, so that an interface may say the form of a payload as well as a type.
+  // Declared as its members, so that both an interface and a type can describe the form of a payload.
   readonly payload: { readonly [Name in keyof Payload]: Payload[Name] };
 };
 
 export interface JobContext {
   /**
-   * Aborts at the job's timeout, when another worker has got the job, and when the worker stops before the job has ended. Pass it on to
-   * whatever takes long.
+   * Aborts at the job's timeout, when another worker has got the job, and when the worker stops before the job has ended. Pass
+   * the signal on to anything that takes long.
    */
   readonly signal: AbortSignal;
 }
 
 /**
- * Executes a job and returns its result: JSON of at most 64 KiB, or nothing. What it throws fails the attempt. The same job may be
- * executed twice, by this worker and another one, when the connection to the server is lost meanwhile.
+ * Executes a job and returns its result: JSON of at most 64 KiB, or nothing. An exception fails the attempt. The same job may be
+ * executed twice, by this worker and by another one, if the connection to the server is lost in between.
  */
 export type JobHandler<Payload = Record<string, unknown>> = {
-  // As a method, so that a handler may say of which form its payloads are.
+  // A method rather than a property, so that a handler may declare the form of its payloads.
   handle(job: WorkerJob<Payload>, context: JobContext): unknown;
 }['handle'];
 
 /** How a step is repeated. Durations are texts such as `5m`. */
 export interface StepOptions {
-  /** 5 when absent, at most 100. */
+  /** 5 by default, at most 100. */
   readonly maxAttempts?: number | undefined;
-  /** The longest attempt. Without it, the timeout of the workflow ends it. */
+  /** The longest time for one attempt. Without it, only the timeout of the workflow ends an attempt. */
   readonly timeout?: string | undefined;
-  /** The delays after failed attempts. Without it, those of the workflow. */
+  /** The delays after failed attempts; by default those of the workflow. */
   readonly backoff?: T.BackoffCreate | undefined;
 }
 
@@ -40,7 +40,10 @@ export interface StepContext {
   readonly attempt: number;
 }
 
-/** What the code of a workflow does through it is recorded by the server, and answered from the record when the run is resumed. */
+/**
+ * The server records everything that a workflow's code does through this context; when the run is resumed, calls are answered
+ * from the record.
+ */
 export interface WorkflowContext {
   readonly run: {
     readonly id: string;
@@ -51,16 +54,16 @@ export interface WorkflowContext {
     readonly app: string;
   };
   /**
-   * Does some work until one success is recorded, and returns its result, which is JSON. Failed attempts are repeated with growing
-   * delays, during which the run occupies nothing; after the last one a `StepFailed` is thrown here. A `JobFailure` that is not
-   * retryable is the last one.
+   * Does some work until one success is recorded, and returns its result, which is JSON. Failed attempts are repeated with
+   * growing delays, during which the run occupies nothing; after the last attempt this call throws a `StepFailed`. A `JobFailure`
+   * that is not retryable makes an attempt the last one.
    */
   step<Result>(
     name: string,
     work: (context: StepContext) => Result | Promise<Result>,
     options?: StepOptions,
   ): Promise<Result>;
-  /** Waits for a duration, also over restarts; the time to wake is recorded first. */
+  /** Waits for a duration, also across restarts; the time to wake is recorded first. */
   sleep(name: string, duration: string): Promise<void>;
   /** Waits until a moment. */
   sleepUntil(name: string, moment: string | Date): Promise<void>;
@@ -71,12 +74,12 @@ export interface WorkflowContext {
   ): Promise<Payload | null>;
   /** Enqueues a job once, and returns its id. */
   enqueue(name: string, job: Omit<T.JobInput, 'name'>): Promise<string>;
-  /** The time at which it was first called here. */
+  /** The time at which this method was first called at this point of the workflow. */
   now(): Promise<string>;
   uuid(): Promise<string>;
 }
 
-/** The code of a workflow. It is executed from the top at every resumption, so it does nothing but through its context. */
+/** The code of a workflow. It is executed from the top whenever the run is resumed, so it acts only through its context. */
 export type WorkflowCode<Input = unknown> = {
   run(input: Input, context: WorkflowContext): unknown;
 }['run'];
@@ -86,39 +89,49 @@ export interface WorkflowDefinition extends Pick<
   T.WorkflowInput,
   'description' | 'max_attempts' | 'timeout' | 'backoff'
 > {
-  /** 1 when absent. A run keeps the version with which it began. */
+  /** 1 by default. A run keeps the version with which it began. */
   readonly version?: number | undefined;
   readonly code: WorkflowCode;
 }
 
 export interface WorkerOptions {
-  /** What to execute: by queue, then by the name of the job. The queues take turns. */
+  /** The handlers to execute: by queue, then by the name of the job. The queues take turns. */
   readonly queues?: Readonly<Record<string, Readonly<Record<string, JobHandler>>>> | undefined;
-  /** The workflows whose runs to execute, by name; several versions of one as an array. With the queues at most 20. */
+  /**
+   * The workflows whose runs to execute, by name; several versions of one workflow as an array. At most 20, together with the
+   * queues.
+   */
   readonly workflows?:
     Readonly<Record<string, WorkflowDefinition | readonly WorkflowDefinition[]>> | undefined;
-  /** The most jobs and runs at once, 16 by default, at most 1000. No more are taken from the queues. */
+  /**
+   * The maximum number of jobs and runs executed at the same time: 16 by default, at most 1000. The worker takes no more than
+   * that from the queues.
+   */
   readonly concurrency?: number | undefined;
-  /** How long jobs stay with a worker that is not heard of any more, from `5s` to `15m`, `30s` by default. */
+  /** How long jobs stay with a worker that has stopped responding: from `5s` to `15m`, `30s` by default. */
   readonly lease?: string | undefined;
-  /** How long a request waits for jobs, from `0s` to `20s`, `20s` by default. */
+  /** How long a request waits for jobs: from `0s` to `20s`, `20s` by default. */
   readonly wait?: string | undefined;
-  /** What operators see. By default the host and the process id, or a random id. */
+  /** The name that operators see. By default the host and the process id, or a random id. */
   readonly name?: string | undefined;
-  /** Hears what goes wrong: what a handler threw, with its job, and requests that failed. By default it goes to the console. */
+  /**
+   * Called with every problem: an exception of a handler, with its job, or a failed request. By default problems go to the
+   * console.
+   */
   readonly onError?: ((error: unknown, job?: WorkerJob) => void) | undefined;
 }
 
 /** A worker that takes jobs from the server and executes them in this process. */
 export interface Worker {
   /**
-   * Registers the workflows and begins. Resolves when the server has accepted the worker, however long it was away; rejects when the
-   * server refuses it, for example because of its credentials.
+   * Registers the workflows and begins. Resolves when the server has accepted the worker, however long the server was
+   * unreachable; rejects when the server refuses the worker, for example because of its credentials.
    */
   start(): Promise<void>;
   /**
-   * Takes no more jobs and resolves when those that run have ended, or after the grace, 20 seconds by default: then their signals abort,
-   * and the server gives them to other workers. Called again, it may shorten the grace.
+   * Takes no more jobs, and resolves when the running ones have ended or the grace period is over, 20 seconds by default. After
+   * the grace period the signals of the remaining jobs abort, and the server gives these jobs to other workers. A second call may
+   * shorten the grace period.
    */
   stop(graceMs?: number): Promise<void>;
   /** Resolves when the worker has stopped. */

@@ -12,7 +12,7 @@ interface WorkDeps {
   readonly onError: Settings['onError'];
 }
 
-/** Returns what to do with a job: its handler, or the code of its run. */
+/** Returns what to do with a job: its handler, or the workflow's code of its run. */
 export function workOf(deps: WorkDeps, { handlers, codes }: Settings): (job: WorkerJob) => Work {
   return ({ queue, name }) => {
     const code = codes.get(queue);
@@ -26,7 +26,7 @@ export function workOf(deps: WorkDeps, { handlers, codes }: Settings): (job: Wor
   };
 }
 
-/** Tells the owner of the worker what a handler threw. */
+/** Reports an exception of a handler to the owner of the worker. */
 const heard =
   ({ onError }: WorkDeps, work: Work): Work =>
   async (job, context) => {

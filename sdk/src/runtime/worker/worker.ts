@@ -12,16 +12,16 @@ import { settingsOf, type Settings } from './settings.ts';
 import type { WorkerJob, WorkerOptions } from './types.ts';
 import { workOf } from './work.ts';
 
-/** The most results that wait for the server before no more jobs are taken. */
+/** The maximum number of results that may wait for the server; beyond it no more jobs are taken. */
 const leastUnsettled = 100;
-/** The least milliseconds between two requests that found no job. */
+/** The minimum milliseconds between two requests that found no job. */
 const leastBetweenMs = 500;
-/** What a request for jobs may take beside its wait. */
+/** The time that a request for jobs may take in addition to its wait. */
 const marginMs = 10_000;
-/** What the last results may take when the worker stops. */
+/** The time that the last results may take when the worker stops. */
 const lastMs = 5_000;
 
-/** What a worker asks the server with. */
+/** The operations of the server that a worker calls. */
 export interface Resources {
   readonly jobs: Jobs;
   readonly leases: Leases;
@@ -36,10 +36,10 @@ export class RunningWorker {
   readonly #workflows: Workflows;
   readonly #work;
   readonly #held = new Set<HeldLease>();
-  /** Aborts when no more jobs are to be taken. */
+  /** Aborts when no more jobs should be taken. */
   readonly #stopping = new AbortController();
   #running = 0;
-  /** How often the queues have taken turns. */
+  /** How many times the queues have taken turns. */
   #turn = 0;
   #wake: () => void = () => {};
   #taking: Promise<void> = Promise.resolve();
@@ -56,14 +56,14 @@ export class RunningWorker {
     this.#work = workOf({ jobs, runs, onError }, this.#settings);
   }
 
-  /** @throws PlinthError when the server refuses a workflow, or to hand out jobs */
+  /** @throws PlinthError when the server refuses a workflow, or refuses to hand out jobs */
   start(): Promise<void> {
     const begun = this.#begin();
     this.#taking = begun.then(() => this.#takeOn()).catch(() => {});
     return begun;
   }
 
-  /** Takes no more jobs, lets those that run end until `hurry` resolves, and gives back the rest. */
+  /** Takes no more jobs, lets the running ones end until `hurry` resolves, and gives back the rest. */
   async stop(hurry: Promise<unknown>): Promise<void> {
     this.#stopping.abort();
     this.#wake();
@@ -104,7 +104,7 @@ export class RunningWorker {
         if (signal.aborted) return;
         failures += 1;
         this.#settings.onError(error);
-        // What is refused now may be accepted later, for example when the rights of a key are changed back.
+        // A request that is refused now may be accepted later, for example when the rights of a key are restored.
         await pause(pauseAfter(isRefusal(error) ? 10 : failures, error), signal);
       }
     }
@@ -114,7 +114,7 @@ export class RunningWorker {
   async #room(): Promise<void> {
     if (this.#free > 0) return;
     while (this.#free <= 0 && !this.#stopping.signal.aborted) await this.#changed();
-    // What ends at the same time makes room for one request.
+    // Jobs that end at the same time make room for one request.
     await new Promise((resolve) => setTimeout(resolve));
   }
 
@@ -157,7 +157,7 @@ export class RunningWorker {
     await reported;
   }
 
-  /** Resolves at the next change of what runs or waits. */
+  /** Resolves at the next change of the running attempts or waiting results. */
   #changed(): Promise<void> {
     return new Promise((resolve) => (this.#wake = resolve));
   }

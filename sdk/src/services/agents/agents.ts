@@ -335,7 +335,7 @@ export interface Agents {
   >;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const agentsOf = (client: Client): Agents =>
   resource<Agents>(client, 'agents.agents', {
     create: { verb: 'POST', path: '/agentsvc/agents', body: 'application/json', creates: true },

@@ -156,7 +156,7 @@ export interface Behaviors {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const behaviorsOf = (client: Client): Behaviors =>
   resource<Behaviors>(client, 'agents.behaviors', {
     create: { verb: 'POST', path: '/agentsvc/behaviors', body: 'application/json', creates: true },

@@ -104,7 +104,7 @@ export interface Checkpoints {
   ) => Answer<T.Checkpoint, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const checkpointsOf = (client: Client): Checkpoints =>
   resource<Checkpoints>(client, 'agents.checkpoints', {
     list: { verb: 'GET', path: '/agentsvc/checkpoints', pages: 'cursor' },

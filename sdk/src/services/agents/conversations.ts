@@ -75,7 +75,7 @@ export interface Conversations {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const conversationsOf = (client: Client): Conversations =>
   resource<Conversations>(client, 'agents.conversations', {
     list: { verb: 'GET', path: '/agentsvc/agents/{name}/conversation' },

@@ -47,7 +47,7 @@ export interface AgentsService {
   readonly traits: Traits;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const agents = (client: Client): AgentsService => ({
   agents: agentsOf(client),
   conversations: conversationsOf(client),

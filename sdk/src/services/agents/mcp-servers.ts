@@ -153,7 +153,7 @@ export interface McpServers {
   ) => Answer<T.McpServer, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const mcpServersOf = (client: Client): McpServers =>
   resource<McpServers>(client, 'agents.mcpServers', {
     create: { verb: 'POST', path: '/agentsvc/mcp-servers', body: 'application/json', creates: true },

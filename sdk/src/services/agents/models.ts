@@ -30,7 +30,7 @@ export interface Models {
   readonly list: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.ModelList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const modelsOf = (client: Client): Models =>
   resource<Models>(client, 'agents.models', {
     list: { verb: 'GET', path: '/agentsvc/models' },

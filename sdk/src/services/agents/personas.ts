@@ -156,7 +156,7 @@ export interface Personas {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const personasOf = (client: Client): Personas =>
   resource<Personas>(client, 'agents.personas', {
     create: { verb: 'POST', path: '/agentsvc/personas', body: 'application/json', creates: true },

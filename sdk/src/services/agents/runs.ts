@@ -197,7 +197,7 @@ export interface Runs {
   ) => Answer<T.StepList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const runsOf = (client: Client): Runs =>
   resource<Runs>(client, 'agents.runs', {
     list: { verb: 'GET', path: '/agentsvc/runs', pages: 'cursor' },

@@ -156,7 +156,7 @@ export interface Skills {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const skillsOf = (client: Client): Skills =>
   resource<Skills>(client, 'agents.skills', {
     create: { verb: 'POST', path: '/agentsvc/skills', body: 'application/json', creates: true },

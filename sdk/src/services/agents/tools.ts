@@ -176,7 +176,7 @@ export interface Tools {
   ) => Answer<T.ToolParameters, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const toolsOf = (client: Client): Tools =>
   resource<Tools>(client, 'agents.tools', {
     list: { verb: 'GET', path: '/agentsvc/tools' },

@@ -158,7 +158,7 @@ export interface Traits {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const traitsOf = (client: Client): Traits =>
   resource<Traits>(client, 'agents.traits', {
     create: { verb: 'POST', path: '/agentsvc/traits', body: 'application/json', creates: true },

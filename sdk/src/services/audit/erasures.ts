@@ -99,7 +99,7 @@ export interface Erasures {
   ) => Answer<T.Erasure, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const erasuresOf = (client: Client): Erasures =>
   resource<Erasures>(client, 'audit.erasures', {
     create: { verb: 'POST', path: '/v1/erasures', body: 'application/json', creates: true },

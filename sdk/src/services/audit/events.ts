@@ -340,7 +340,7 @@ export interface Events {
   ) => Answer<T.StoredRecord, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const eventsOf = (client: Client): Events =>
   resource<Events>(client, 'audit.events', {
     create: { verb: 'POST', path: '/v1/events', body: 'application/json', creates: true },

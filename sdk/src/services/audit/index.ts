@@ -28,7 +28,7 @@ export interface AuditService {
   readonly verification: Verification;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const audit = (client: Client): AuditService => ({
   erasures: erasuresOf(client),
   events: eventsOf(client),

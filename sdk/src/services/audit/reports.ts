@@ -218,7 +218,7 @@ export interface Reports {
   ) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const reportsOf = (client: Client): Reports =>
   resource<Reports>(client, 'audit.reports', {
     list: { verb: 'GET', path: '/v1/reports', pages: 'cursor' },

@@ -180,7 +180,7 @@ export interface Retention {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const retentionOf = (client: Client): Retention =>
   resource<Retention>(client, 'audit.retention', {
     list: { verb: 'GET', path: '/v1/retention' },

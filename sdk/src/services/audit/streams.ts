@@ -104,7 +104,7 @@ export interface Streams {
   ) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const streamsOf = (client: Client): Streams =>
   resource<Streams>(client, 'audit.streams', {
     list: { verb: 'GET', path: '/v1/streams', pages: 'cursor' },

@@ -38,7 +38,7 @@ export interface Verification {
   ) => Answer<T.VerifyReport, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const verificationOf = (client: Client): Verification =>
   resource<Verification>(client, 'audit.verification', {
     verify: { verb: 'POST', path: '/v1/verify', body: 'application/json', read: true },

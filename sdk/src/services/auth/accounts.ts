@@ -279,7 +279,7 @@ export interface Accounts {
   ) => Answer<T.Acknowledged, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const accountsOf = (client: Client): Accounts =>
   resource<Accounts>(client, 'auth.accounts', {
     changePassword: { verb: 'POST', path: '/v1/auth/change-password', body: 'application/json' },

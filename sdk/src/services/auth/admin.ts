@@ -60,7 +60,7 @@ export interface Admin {
   ) => Answer<T.Stopped, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const adminOf = (client: Client): Admin =>
   resource<Admin>(client, 'auth.admin', {
     impersonate: { verb: 'POST', path: '/v1/auth/admin/impersonate', body: 'application/json' },

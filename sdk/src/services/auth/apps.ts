@@ -208,7 +208,7 @@ export interface Apps {
   ) => Answer<T.App, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const appsOf = (client: Client): Apps =>
   resource<Apps>(client, 'auth.apps', {
     create: { verb: 'POST', path: '/v1/auth/apps', body: 'application/json', creates: true },

@@ -126,7 +126,7 @@ export interface Branding {
   ) => Answer<T.Deleted, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const brandingOf = (client: Client): Branding =>
   resource<Branding>(client, 'auth.branding', {
     create: { verb: 'POST', path: '/v1/auth/branding', body: 'application/json', creates: true },

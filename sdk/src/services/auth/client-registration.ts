@@ -143,7 +143,7 @@ export interface ClientRegistration {
   ) => Answer<void, T.InvalidAccessToken | T.OAuthBadRequest | T.OAuthInternalError | T.OAuthRateLimited>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const clientRegistrationOf = (client: Client): ClientRegistration =>
   resource<ClientRegistration>(client, 'auth.clientRegistration', {
     register: {

@@ -187,7 +187,7 @@ export interface Clients {
   ) => Answer<T.IssuedClient, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const clientsOf = (client: Client): Clients =>
   resource<Clients>(client, 'auth.clients', {
     create: { verb: 'POST', path: '/v1/auth/oauth2/clients', body: 'application/json', creates: true },

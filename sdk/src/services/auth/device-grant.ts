@@ -119,7 +119,7 @@ export interface DeviceGrant {
   ) => Answer<Response, T.Error | T.Html>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const deviceGrantOf = (client: Client): DeviceGrant =>
   resource<DeviceGrant>(client, 'auth.deviceGrant', {
     page: { verb: 'GET', path: '/v1/auth/oauth2/device', unread: true },

@@ -138,7 +138,7 @@ export interface Devices {
   ) => Answer<T.Device, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const devicesOf = (client: Client): Devices =>
   resource<Devices>(client, 'auth.devices', {
     list: { verb: 'GET', path: '/v1/auth/devices' },

@@ -72,7 +72,7 @@ export interface Discovery {
   ) => Answer<T.ProviderMetadata, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const discoveryOf = (client: Client): Discovery =>
   resource<Discovery>(client, 'auth.discovery', {
     jwks: { verb: 'GET', path: '/v1/auth/.well-known/jwks.json' },

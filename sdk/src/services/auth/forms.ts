@@ -156,7 +156,7 @@ export interface Forms {
   ) => Answer<T.Deleted, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const formsOf = (client: Client): Forms =>
   resource<Forms>(client, 'auth.forms', {
     create: { verb: 'POST', path: '/v1/auth/forms', body: 'application/json', creates: true },

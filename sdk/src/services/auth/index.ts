@@ -92,7 +92,7 @@ export interface AuthService {
   readonly webhooks: Webhooks;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const auth = (client: Client): AuthService => ({
   discovery: discoveryOf(client),
   admin: adminOf(client),

@@ -158,7 +158,7 @@ export interface Invitations {
   ) => Answer<T.Revoked, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const invitationsOf = (client: Client): Invitations =>
   resource<Invitations>(client, 'auth.invitations', {
     accept: { verb: 'POST', path: '/v1/auth/invitations/accept', body: 'application/json', creates: true },

@@ -214,7 +214,7 @@ export interface Me {
   ) => Answer<T.Session, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const meOf = (client: Client): Me =>
   resource<Me>(client, 'auth.me', {
     get: { verb: 'GET', path: '/v1/auth/me' },

@@ -137,7 +137,7 @@ export interface Members {
   ) => Answer<T.Removed, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const membersOf = (client: Client): Members =>
   resource<Members>(client, 'auth.members', {
     add: {

@@ -194,7 +194,7 @@ export interface Mfa {
   ) => Answer<T.MfaEnrollment, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const mfaOf = (client: Client): Mfa =>
   resource<Mfa>(client, 'auth.mfa', {
     challenge: {

@@ -440,7 +440,7 @@ export interface OAuth {
   >;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const oauthOf = (client: Client): OAuth =>
   resource<OAuth>(client, 'auth.oauth', {
     authorize: { verb: 'GET', path: '/v1/auth/oauth2/authorize', unread: true },

@@ -158,7 +158,7 @@ export interface Organizations {
   ) => Answer<T.Deleted, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const organizationsOf = (client: Client): Organizations =>
   resource<Organizations>(client, 'auth.organizations', {
     create: { verb: 'POST', path: '/v1/auth/organizations', body: 'application/json', creates: true },

@@ -118,7 +118,7 @@ export interface Outbox {
   ) => Answer<T.Message, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const outboxOf = (client: Client): Outbox =>
   resource<Outbox>(client, 'auth.outbox', {
     list: { verb: 'GET', path: '/v1/auth/dev/outbox', pages: 'cursor', items: 'messages' },

@@ -460,7 +460,7 @@ export interface Pages {
   ) => Answer<Response, T.Error | T.Html>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const pagesOf = (client: Client): Pages =>
   resource<Pages>(client, 'auth.pages', {
     interaction: { verb: 'GET', path: '/v1/auth/oauth2/interactions/{uid}', unread: true },

@@ -67,7 +67,7 @@ export interface Phone {
   ) => Answer<T.SigninResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const phoneOf = (client: Client): Phone =>
   resource<Phone>(client, 'auth.phone', {
     sendCode: {

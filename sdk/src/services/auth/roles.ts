@@ -305,7 +305,7 @@ export interface Roles {
   ) => Answer<T.Unassigned, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const rolesOf = (client: Client): Roles =>
   resource<Roles>(client, 'auth.roles', {
     create: { verb: 'POST', path: '/v1/auth/roles', body: 'application/json', creates: true },

@@ -81,7 +81,7 @@ export interface Sessions {
   ) => Answer<T.Revoked, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const sessionsOf = (client: Client): Sessions =>
   resource<Sessions>(client, 'auth.sessions', {
     list: { verb: 'GET', path: '/v1/auth/sessions' },

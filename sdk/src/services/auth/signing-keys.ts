@@ -55,7 +55,7 @@ export interface SigningKeys {
   ) => Answer<T.SigningKeyList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const signingKeysOf = (client: Client): SigningKeys =>
   resource<SigningKeys>(client, 'auth.signingKeys', {
     list: { verb: 'GET', path: '/v1/auth/signing-keys' },

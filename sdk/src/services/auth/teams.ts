@@ -261,7 +261,7 @@ export interface Teams {
   ) => Answer<T.Removed, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const teamsOf = (client: Client): Teams =>
   resource<Teams>(client, 'auth.teams', {
     create: {

@@ -63,7 +63,7 @@ export interface Tokens {
   ) => Answer<T.Principal, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const tokensOf = (client: Client): Tokens =>
   resource<Tokens>(client, 'auth.tokens', {
     changes: {

@@ -330,7 +330,7 @@ export interface Users {
   ) => Answer<T.User, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const usersOf = (client: Client): Users =>
   resource<Users>(client, 'auth.users', {
     list: { verb: 'GET', path: '/v1/auth/users', pages: 'cursor', items: 'users' },

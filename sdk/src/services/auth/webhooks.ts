@@ -266,7 +266,7 @@ export interface Webhooks {
   ) => Answer<T.Delivery, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const webhooksOf = (client: Client): Webhooks =>
   resource<Webhooks>(client, 'auth.webhooks', {
     create: { verb: 'POST', path: '/v1/auth/webhooks', body: 'application/json', creates: true },

@@ -136,7 +136,7 @@ export interface Assignments {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const assignmentsOf = (client: Client): Assignments =>
   resource<Assignments>(client, 'authz.assignments', {
     create: { verb: 'POST', path: '/v1/assignments', body: 'application/json', creates: true },

@@ -171,7 +171,7 @@ export interface Decisions {
   ) => Answer<T.ListSubjectsResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const decisionsOf = (client: Client): Decisions =>
   resource<Decisions>(client, 'authz.decisions', {
     batchCheck: { verb: 'POST', path: '/v1/authz/batch-check', body: 'application/json', read: true },

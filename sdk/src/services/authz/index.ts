@@ -29,7 +29,7 @@ export interface AuthzService {
   readonly subjects: Subjects;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const authz = (client: Client): AuthzService => ({
   assignments: assignmentsOf(client),
   decisions: decisionsOf(client),

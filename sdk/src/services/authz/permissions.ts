@@ -131,7 +131,7 @@ export interface Permissions {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const permissionsOf = (client: Client): Permissions =>
   resource<Permissions>(client, 'authz.permissions', {
     create: { verb: 'POST', path: '/v1/permissions', body: 'application/json', creates: true },

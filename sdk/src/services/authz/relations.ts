@@ -169,7 +169,7 @@ export interface Relations {
   ) => Answer<T.RelationPurgeResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const relationsOf = (client: Client): Relations =>
   resource<Relations>(client, 'authz.relations', {
     write: { verb: 'POST', path: '/v1/relations', body: 'application/json', creates: true },

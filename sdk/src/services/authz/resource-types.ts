@@ -158,7 +158,7 @@ export interface ResourceTypes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const resourceTypesOf = (client: Client): ResourceTypes =>
   resource<ResourceTypes>(client, 'authz.resourceTypes', {
     create: { verb: 'POST', path: '/v1/resource-types', body: 'application/json', creates: true },

@@ -258,7 +258,7 @@ export interface Roles {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const rolesOf = (client: Client): Roles =>
   resource<Roles>(client, 'authz.roles', {
     create: { verb: 'POST', path: '/v1/roles', body: 'application/json', creates: true },

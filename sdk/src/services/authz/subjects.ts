@@ -50,7 +50,7 @@ export interface Subjects {
   ) => List<T.SubjectRole, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const subjectsOf = (client: Client): Subjects =>
   resource<Subjects>(client, 'authz.subjects', {
     listRoles: { verb: 'GET', path: '/v1/subjects/{subjectKind}/{subjectId}/roles', pages: 'cursor' },

@@ -182,7 +182,7 @@ export interface Coupons {
   ) => Answer<T.RedeemedCoupon, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const couponsOf = (client: Client): Coupons =>
   resource<Coupons>(client, 'billing.coupons', {
     create: { verb: 'POST', path: '/billing/coupons', body: 'application/json', creates: true },

@@ -332,7 +332,7 @@ export interface Customers {
   ) => Answer<T.CustomerUsage, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const customersOf = (client: Client): Customers =>
   resource<Customers>(client, 'billing.customers', {
     create: { verb: 'POST', path: '/billing/customers', body: 'application/json', creates: true },

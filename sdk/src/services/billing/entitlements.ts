@@ -117,7 +117,7 @@ export interface Entitlements {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const entitlementsOf = (client: Client): Entitlements =>
   resource<Entitlements>(client, 'billing.entitlements', {
     check: { verb: 'POST', path: '/billing/entitlements/check', body: 'application/json', read: true },

@@ -49,7 +49,7 @@ export interface BillingService {
   readonly notifications: Notifications;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const billing = (client: Client): BillingService => ({
   coupons: couponsOf(client),
   customers: customersOf(client),

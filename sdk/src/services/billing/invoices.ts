@@ -220,7 +220,7 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const invoicesOf = (client: Client): Invoices =>
   resource<Invoices>(client, 'billing.invoices', {
     create: { verb: 'POST', path: '/billing/invoices', body: 'application/json', creates: true },

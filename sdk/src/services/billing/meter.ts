@@ -251,7 +251,7 @@ export interface Meter {
   ) => Answer<T.UsageHistory, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const meterOf = (client: Client): Meter =>
   resource<Meter>(client, 'billing.meter', {
     record: { verb: 'POST', path: '/billing/meter/events', body: 'application/json' },

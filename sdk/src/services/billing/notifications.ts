@@ -70,7 +70,7 @@ export interface Notifications {
   ) => Answer<T.NotificationReceipt, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const notificationsOf = (client: Client): Notifications =>
   resource<Notifications>(client, 'billing.notifications', {
     billingProvider: {

@@ -121,7 +121,7 @@ export interface PaymentMethods {
   ) => Answer<T.PaymentMethod, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const paymentMethodsOf = (client: Client): PaymentMethods =>
   resource<PaymentMethods>(client, 'billing.paymentMethods', {
     create: { verb: 'POST', path: '/billing/payment-methods', body: 'application/json', creates: true },

@@ -161,7 +161,7 @@ export interface Payments {
   ) => Answer<T.Refund, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const paymentsOf = (client: Client): Payments =>
   resource<Payments>(client, 'billing.payments', {
     create: { verb: 'POST', path: '/billing/payments', body: 'application/json', creates: true },

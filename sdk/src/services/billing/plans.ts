@@ -205,7 +205,7 @@ export interface Plans {
   ) => Answer<T.Plan, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const plansOf = (client: Client): Plans =>
   resource<Plans>(client, 'billing.plans', {
     create: { verb: 'POST', path: '/billing/plans', body: 'application/json', creates: true },

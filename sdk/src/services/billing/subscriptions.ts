@@ -299,7 +299,7 @@ export interface Subscriptions {
   ) => Answer<T.UpcomingInvoice, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const subscriptionsOf = (client: Client): Subscriptions =>
   resource<Subscriptions>(client, 'billing.subscriptions', {
     create: { verb: 'POST', path: '/billing/subscriptions', body: 'application/json', creates: true },

@@ -92,7 +92,7 @@ export interface TaxRates {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const taxRatesOf = (client: Client): TaxRates =>
   resource<TaxRates>(client, 'billing.taxRates', {
     create: { verb: 'POST', path: '/billing/tax-rates', body: 'application/json', creates: true },

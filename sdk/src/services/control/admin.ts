@@ -59,7 +59,7 @@ export interface Admin {
   readonly stats: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.PlaneStats, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const adminOf = (client: Client): Admin =>
   resource<Admin>(client, 'control.admin', {
     providers: {

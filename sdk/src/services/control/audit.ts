@@ -52,7 +52,7 @@ export interface Audit {
   ) => List<T.AuditEntry, T.Error, T.AuditEntryList>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const auditOf = (client: Client): Audit =>
   resource<Audit>(client, 'control.audit', {
     list: { verb: 'GET', path: '/v1/admin/audit', pages: 'cursor', items: 'items', cursor: 'next_cursor' },

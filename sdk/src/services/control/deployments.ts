@@ -177,7 +177,7 @@ export interface Deployments {
   ) => Answer<T.Deployment, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const deploymentsOf = (client: Client): Deployments =>
   resource<Deployments>(client, 'control.deployments', {
     get: { verb: 'GET', path: '/v1/deployments/{deploymentID}' },

@@ -224,7 +224,7 @@ export interface Domains {
   ) => List<T.Domain, T.Error, T.DomainList>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const domainsOf = (client: Client): Domains =>
   resource<Domains>(client, 'control.domains', {
     get: { verb: 'GET', path: '/v1/domains/{domainID}' },

@@ -222,7 +222,7 @@ export interface HealthChecks {
   ) => List<T.HealthCheck, T.Error, T.HealthCheckList>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const healthChecksOf = (client: Client): HealthChecks =>
   resource<HealthChecks>(client, 'control.healthChecks', {
     update: { verb: 'PATCH', path: '/v1/health/checks/{checkID}', body: 'application/json' },

@@ -55,7 +55,7 @@ export interface ControlService {
   readonly operations: Operations;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const control = (client: Client): ControlService => ({
   audit: auditOf(client),
   admin: adminOf(client),

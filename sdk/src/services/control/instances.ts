@@ -424,7 +424,7 @@ export interface Instances {
   ) => Answer<T.Instance, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const instancesOf = (client: Client): Instances =>
   resource<Instances>(client, 'control.instances', {
     create: {

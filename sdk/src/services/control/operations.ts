@@ -73,7 +73,7 @@ export interface Operations {
   ) => Answer<T.Operation, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const operationsOf = (client: Client): Operations =>
   resource<Operations>(client, 'control.operations', {
     get: { verb: 'GET', path: '/v1/operations/{operationID}' },

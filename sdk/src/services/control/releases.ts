@@ -69,7 +69,7 @@ export interface Releases {
   ) => Answer<T.Release, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const releasesOf = (client: Client): Releases =>
   resource<Releases>(client, 'control.releases', {
     list: {

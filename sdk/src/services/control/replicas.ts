@@ -41,7 +41,7 @@ export interface Replicas {
   ) => List<T.Replica, T.Error, T.ReplicaList>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const replicasOf = (client: Client): Replicas =>
   resource<Replicas>(client, 'control.replicas', {
     list: {

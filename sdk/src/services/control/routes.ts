@@ -134,7 +134,7 @@ export interface Routes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const routesOf = (client: Client): Routes =>
   resource<Routes>(client, 'control.routes', {
     create: {

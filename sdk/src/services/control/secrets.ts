@@ -103,7 +103,7 @@ export interface Secrets {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const secretsOf = (client: Client): Secrets =>
   resource<Secrets>(client, 'control.secrets', {
     set: {

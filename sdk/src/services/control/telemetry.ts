@@ -243,7 +243,7 @@ export interface Telemetry {
   ) => List<T.Span, T.Error, T.SpanList>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const telemetryOf = (client: Client): Telemetry =>
   resource<Telemetry>(client, 'control.telemetry', {
     dashboard: { verb: 'GET', path: '/v1/instances/{instanceID}/dashboard' },

@@ -304,7 +304,7 @@ export interface Tenants {
   ) => Answer<T.Tenant, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const tenantsOf = (client: Client): Tenants =>
   resource<Tenants>(client, 'control.tenants', {
     create: { verb: 'POST', path: '/v1/admin/tenants', body: 'application/json', creates: true },

@@ -40,7 +40,7 @@ export interface Cache {
   ) => Answer<T.CachePurged, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const cacheOf = (client: Client): Cache =>
   resource<Cache>(client, 'gateway.cache', {
     purge: { verb: 'DELETE', path: '/gateway/api/cache' },

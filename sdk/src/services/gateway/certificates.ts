@@ -124,7 +124,7 @@ export interface Certificates {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const certificatesOf = (client: Client): Certificates =>
   resource<Certificates>(client, 'gateway.certificates', {
     put: { verb: 'POST', path: '/gateway/api/certificates', body: 'application/json' },

@@ -66,7 +66,7 @@ export interface Challenges {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const challengesOf = (client: Client): Challenges =>
   resource<Challenges>(client, 'gateway.challenges', {
     put: { verb: 'PUT', path: '/gateway/api/challenges/{token}', body: 'application/json', empty: [204] },

@@ -64,7 +64,7 @@ export interface Config {
   ) => Answer<T.Configuration, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const configOf = (client: Client): Config =>
   resource<Config>(client, 'gateway.config', {
     get: { verb: 'GET', path: '/gateway/api/config' },

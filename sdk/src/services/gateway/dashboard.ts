@@ -53,7 +53,7 @@ export interface Dashboard {
   ) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const dashboardOf = (client: Client): Dashboard =>
   resource<Dashboard>(client, 'gateway.dashboard', {
     page: { verb: 'GET', path: '/gateway', unread: true },

@@ -152,7 +152,7 @@ export interface Discovery {
   ) => Answer<T.Deregistered, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const discoveryOf = (client: Client): Discovery =>
   resource<Discovery>(client, 'gateway.discovery', {
     refresh: { verb: 'POST', path: '/gateway/api/discovery/refresh' },

@@ -50,7 +50,7 @@ export interface GatewayService {
   readonly upstreams: Upstreams;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const gateway = (client: Client): GatewayService => ({
   dashboard: dashboardOf(client),
   cache: cacheOf(client),

@@ -30,7 +30,7 @@ export interface Metrics {
   readonly get: (request?: Record<never, never>, options?: RequestOptions) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const metricsOf = (client: Client): Metrics =>
   resource<Metrics>(client, 'gateway.metrics', {
     get: { verb: 'GET', path: '/gateway/api/metrics', unread: true },

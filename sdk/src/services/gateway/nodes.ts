@@ -65,7 +65,7 @@ export interface Nodes {
   ) => List<T.Node, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const nodesOf = (client: Client): Nodes =>
   resource<Nodes>(client, 'gateway.nodes', {
     drain: { verb: 'POST', path: '/gateway/api/drain' },

@@ -132,7 +132,7 @@ export interface OpenApi {
   readonly page: (request?: Record<never, never>, options?: RequestOptions) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const openApiOf = (client: Client): OpenApi =>
   resource<OpenApi>(client, 'gateway.openApi', {
     refresh: { verb: 'POST', path: '/gateway/api/openapi/refresh' },

@@ -252,7 +252,7 @@ export interface Routes {
   ) => Answer<T.RouteEnabled, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const routesOf = (client: Client): Routes =>
   resource<Routes>(client, 'gateway.routes', {
     list: { verb: 'GET', path: '/gateway/api/routes', pages: 'cursor' },

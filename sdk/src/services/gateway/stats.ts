@@ -54,7 +54,7 @@ export interface Stats {
   ) => Answer<T.RouteStatsById, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const statsOf = (client: Client): Stats =>
   resource<Stats>(client, 'gateway.stats', {
     get: { verb: 'GET', path: '/gateway/api/stats' },

@@ -101,7 +101,7 @@ export interface Upstreams {
   ) => Answer<T.CircuitReset, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const upstreamsOf = (client: Client): Upstreams =>
   resource<Upstreams>(client, 'gateway.upstreams', {
     list: { verb: 'GET', path: '/gateway/api/upstreams', pages: 'cursor' },

@@ -243,7 +243,7 @@ export interface Crons {
   ) => Answer<T.Job, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const cronsOf = (client: Client): Crons =>
   resource<Crons>(client, 'jobs.crons', {
     create: { verb: 'POST', path: '/v1/crons', body: 'application/json', creates: true },

@@ -198,7 +198,7 @@ export interface Dlq {
   ) => Answer<T.Job, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const dlqOf = (client: Client): Dlq =>
   resource<Dlq>(client, 'jobs.dlq', {
     list: { verb: 'GET', path: '/v1/dlq', pages: 'cursor' },

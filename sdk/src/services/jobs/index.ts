@@ -47,7 +47,7 @@ export interface JobsService {
   readonly worker: CreateWorker;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const jobs = (client: Client): JobsService => ({
   crons: cronsOf(client),
   dlq: dlqOf(client),

@@ -351,7 +351,7 @@ export interface Jobs {
   ) => Answer<T.Job, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const jobsOf = (client: Client): Jobs =>
   resource<Jobs>(client, 'jobs.jobs', {
     list: { verb: 'GET', path: '/v1/jobs', pages: 'cursor' },

@@ -130,7 +130,7 @@ export interface Leases {
   ) => Answer<T.SettlementResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const leasesOf = (client: Client): Leases =>
   resource<Leases>(client, 'jobs.leases', {
     create: { verb: 'POST', path: '/v1/leases', body: 'application/json' },

@@ -106,7 +106,7 @@ export interface Queues {
   ) => Answer<T.Queue, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const queuesOf = (client: Client): Queues =>
   resource<Queues>(client, 'jobs.queues', {
     list: { verb: 'GET', path: '/v1/queues', pages: 'cursor' },

@@ -260,7 +260,7 @@ export interface Runs {
   ) => Answer<T.Step, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const runsOf = (client: Client): Runs =>
   resource<Runs>(client, 'jobs.runs', {
     list: { verb: 'GET', path: '/v1/workflows/runs', pages: 'cursor' },

@@ -36,7 +36,7 @@ export interface Stats {
   ) => Answer<T.Statistics, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const statsOf = (client: Client): Stats =>
   resource<Stats>(client, 'jobs.stats', {
     get: { verb: 'GET', path: '/v1/stats' },

@@ -119,7 +119,7 @@ export interface Workflows {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const workflowsOf = (client: Client): Workflows =>
   resource<Workflows>(client, 'jobs.workflows', {
     list: { verb: 'GET', path: '/v1/workflows' },

@@ -21,7 +21,7 @@ export interface KeysService {
   readonly scopes: Scopes;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const keys = (client: Client): KeysService => ({
   keys: keysOf(client),
   usage: usageOf(client),

@@ -490,7 +490,7 @@ export interface Keys {
   readonly whoami: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.OwnKey, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const keysOf = (client: Client): Keys =>
   resource<Keys>(client, 'keys.keys', {
     changes: { verb: 'GET', path: '/v1/changes', headers: ['Last-Event-ID'], events: { change: 'json' } },

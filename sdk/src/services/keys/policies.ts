@@ -158,7 +158,7 @@ export interface Policies {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const policiesOf = (client: Client): Policies =>
   resource<Policies>(client, 'keys.policies', {
     create: { verb: 'POST', path: '/v1/policies', body: 'application/json', creates: true },

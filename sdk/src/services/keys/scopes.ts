@@ -126,7 +126,7 @@ export interface Scopes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const scopesOf = (client: Client): Scopes =>
   resource<Scopes>(client, 'keys.scopes', {
     create: { verb: 'POST', path: '/v1/scopes', body: 'application/json', creates: true },

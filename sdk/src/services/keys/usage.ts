@@ -177,7 +177,7 @@ export interface Usage {
   ) => Answer<T.UsageAggregateList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const usageOf = (client: Client): Usage =>
   resource<Usage>(client, 'keys.usage', {
     forKey: { verb: 'GET', path: '/v1/keys/{keyId}/usage', pages: 'cursor' },

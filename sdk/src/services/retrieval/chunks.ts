@@ -71,7 +71,7 @@ export interface Chunks {
   ) => List<T.Chunk, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const chunksOf = (client: Client): Chunks =>
   resource<Chunks>(client, 'retrieval.chunks', {
     preview: { verb: 'POST', path: '/v1/chunks/preview', body: 'application/json', read: true },

@@ -220,7 +220,7 @@ export interface Collections {
   ) => Answer<T.CollectionStats, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const collectionsOf = (client: Client): Collections =>
   resource<Collections>(client, 'retrieval.collections', {
     create: { verb: 'POST', path: '/v1/collections', body: 'application/json', creates: true },

@@ -238,7 +238,7 @@ export interface Documents {
   ) => Answer<Response, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const documentsOf = (client: Client): Documents =>
   resource<Documents>(client, 'retrieval.documents', {
     create: {

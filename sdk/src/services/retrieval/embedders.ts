@@ -33,7 +33,7 @@ export interface Embedders {
   ) => Answer<T.EmbedderList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const embeddersOf = (client: Client): Embedders =>
   resource<Embedders>(client, 'retrieval.embedders', {
     list: { verb: 'GET', path: '/v1/embedders' },

@@ -23,7 +23,7 @@ export interface RetrievalService {
   readonly embedders: Embedders;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const retrieval = (client: Client): RetrievalService => ({
   chunks: chunksOf(client),
   collections: collectionsOf(client),

@@ -69,7 +69,7 @@ export interface Search {
   ) => Answer<T.ScoredChunkList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const searchOf = (client: Client): Search =>
   resource<Search>(client, 'retrieval.search', {
     retrieve: {

@@ -154,7 +154,7 @@ export interface Awareness {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const awarenessOf = (client: Client): Awareness =>
   resource<Awareness>(client, 'safety.awareness', {
     create: { verb: 'POST', path: '/v1/awarenesss', body: 'application/json', creates: true },

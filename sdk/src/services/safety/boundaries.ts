@@ -154,7 +154,7 @@ export interface Boundaries {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const boundariesOf = (client: Client): Boundaries =>
   resource<Boundaries>(client, 'safety.boundaries', {
     create: { verb: 'POST', path: '/v1/boundarys', body: 'application/json', creates: true },

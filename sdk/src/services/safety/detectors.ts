@@ -34,7 +34,7 @@ export interface Detectors {
   ) => Answer<T.DetectorList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const detectorsOf = (client: Client): Detectors =>
   resource<Detectors>(client, 'safety.detectors', {
     list: { verb: 'GET', path: '/v1/detectors' },

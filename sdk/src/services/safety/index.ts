@@ -47,7 +47,7 @@ export interface SafetyService {
   readonly vault: Vault;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const safety = (client: Client): SafetyService => ({
   awareness: awarenessOf(client),
   boundaries: boundariesOf(client),

@@ -154,7 +154,7 @@ export interface Instincts {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const instinctsOf = (client: Client): Instincts =>
   resource<Instincts>(client, 'safety.instincts', {
     create: { verb: 'POST', path: '/v1/instincts', body: 'application/json', creates: true },

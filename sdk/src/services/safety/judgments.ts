@@ -154,7 +154,7 @@ export interface Judgments {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const judgmentsOf = (client: Client): Judgments =>
   resource<Judgments>(client, 'safety.judgments', {
     create: { verb: 'POST', path: '/v1/judgments', body: 'application/json', creates: true },

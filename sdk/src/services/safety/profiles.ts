@@ -152,7 +152,7 @@ export interface Profiles {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const profilesOf = (client: Client): Profiles =>
   resource<Profiles>(client, 'safety.profiles', {
     create: { verb: 'POST', path: '/v1/profiles', body: 'application/json', creates: true },

@@ -152,7 +152,7 @@ export interface Reflexes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const reflexesOf = (client: Client): Reflexes =>
   resource<Reflexes>(client, 'safety.reflexes', {
     create: { verb: 'POST', path: '/v1/reflexs', body: 'application/json', creates: true },

@@ -179,7 +179,7 @@ export interface Scans {
   ) => Answer<T.ScanResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const scansOf = (client: Client): Scans =>
   resource<Scans>(client, 'safety.scans', {
     input: { verb: 'POST', path: '/v1/scan/input', body: 'application/json' },

@@ -152,7 +152,7 @@ export interface Values {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const valuesOf = (client: Client): Values =>
   resource<Values>(client, 'safety.values', {
     create: { verb: 'POST', path: '/v1/values', body: 'application/json', creates: true },

@@ -61,7 +61,7 @@ export interface Vault {
   ) => Answer<T.RestoreResult, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const vaultOf = (client: Client): Vault =>
   resource<Vault>(client, 'safety.vault', {
     erase: { verb: 'POST', path: '/v1/vault/erase', body: 'application/json' },

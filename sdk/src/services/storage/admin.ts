@@ -93,7 +93,7 @@ export interface Admin {
   ) => Answer<T.Quota, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const adminOf = (client: Client): Admin =>
   resource<Admin>(client, 'storage.admin', {
     stats: { verb: 'GET', path: '/store/v1/admin/stats' },

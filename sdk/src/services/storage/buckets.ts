@@ -162,7 +162,7 @@ export interface Buckets {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const bucketsOf = (client: Client): Buckets =>
   resource<Buckets>(client, 'storage.buckets', {
     create: { verb: 'POST', path: '/store/v1/buckets', body: 'application/json', creates: true },

@@ -153,7 +153,7 @@ export interface Cas {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const casOf = (client: Client): Cas =>
   resource<Cas>(client, 'storage.cas', {
     put: {

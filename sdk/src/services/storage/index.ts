@@ -24,7 +24,7 @@ export interface StorageService {
   readonly cas: Cas;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const storage = (client: Client): StorageService => ({
   admin: adminOf(client),
   buckets: bucketsOf(client),

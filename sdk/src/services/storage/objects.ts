@@ -399,7 +399,7 @@ export interface Objects {
   ) => Answer<T.SignedLink, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const objectsOf = (client: Client): Objects =>
   resource<Objects>(client, 'storage.objects', {
     copy: {

@@ -227,7 +227,7 @@ export interface Uploads {
   ) => Answer<T.Part, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const uploadsOf = (client: Client): Uploads =>
   resource<Uploads>(client, 'storage.uploads', {
     create: {

@@ -114,7 +114,7 @@ export interface Changes {
   >;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const changesOf = (client: Client): Changes =>
   resource<Changes>(client, 'sync.changes', {
     pull: { verb: 'POST', path: '/pull', body: 'application/json', read: true },

@@ -28,7 +28,7 @@ export interface SyncService {
   readonly tables: Tables;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const sync = (client: Client): SyncService => ({
   info: infoOf(client),
   nodes: nodesOf(client),

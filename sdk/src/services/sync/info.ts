@@ -30,7 +30,7 @@ export interface Info {
   readonly get: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.ServerInfo, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const infoOf = (client: Client): Info =>
   resource<Info>(client, 'sync.info', {
     get: { verb: 'GET', path: '/info' },

@@ -66,7 +66,7 @@ export interface Nodes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const nodesOf = (client: Client): Nodes =>
   resource<Nodes>(client, 'sync.nodes', {
     list: { verb: 'GET', path: '/nodes', pages: 'cursor' },

@@ -67,7 +67,7 @@ export interface Presence {
   ) => Answer<T.PresenceSnapshot, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const presenceOf = (client: Client): Presence =>
   resource<Presence>(client, 'sync.presence', {
     update: { verb: 'POST', path: '/presence', body: 'application/json' },

@@ -39,7 +39,7 @@ export interface Records {
   ) => Answer<T.RecordState, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const recordsOf = (client: Client): Records =>
   resource<Records>(client, 'sync.records', {
     get: { verb: 'GET', path: '/records' },

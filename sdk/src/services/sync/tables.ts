@@ -30,7 +30,7 @@ export interface Tables {
   readonly list: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.TableList, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const tablesOf = (client: Client): Tables =>
   resource<Tables>(client, 'sync.tables', {
     list: { verb: 'GET', path: '/tables' },

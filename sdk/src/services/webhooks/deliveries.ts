@@ -182,7 +182,7 @@ export interface Deliveries {
   ) => List<T.Delivery, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const deliveriesOf = (client: Client): Deliveries =>
   resource<Deliveries>(client, 'webhooks.deliveries', {
     listAll: { verb: 'GET', path: '/deliveries', pages: 'cursor' },

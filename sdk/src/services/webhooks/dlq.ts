@@ -224,7 +224,7 @@ export interface Dlq {
   ) => Answer<T.Delivery, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const dlqOf = (client: Client): Dlq =>
   resource<Dlq>(client, 'webhooks.dlq', {
     list: { verb: 'GET', path: '/dlq', pages: 'cursor' },

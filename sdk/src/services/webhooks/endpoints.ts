@@ -340,7 +340,7 @@ export interface Endpoints {
   ) => Answer<T.Delivery, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const endpointsOf = (client: Client): Endpoints =>
   resource<Endpoints>(client, 'webhooks.endpoints', {
     create: { verb: 'POST', path: '/endpoints', body: 'application/json', creates: true },

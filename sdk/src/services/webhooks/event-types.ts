@@ -162,7 +162,7 @@ export interface EventTypes {
   ) => Answer<void, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const eventTypesOf = (client: Client): EventTypes =>
   resource<EventTypes>(client, 'webhooks.eventTypes', {
     create: { verb: 'POST', path: '/event-types', body: 'application/json', creates: true },

@@ -169,7 +169,7 @@ export interface Events {
   ) => List<T.Delivery, T.Error>;
 }
 
-/** The resource over a client of one's own. */
+/** The resource on top of a client that the caller created. */
 export const eventsOf = (client: Client): Events =>
   resource<Events>(client, 'webhooks.events', {
     create: { verb: 'POST', path: '/events', body: 'application/json', creates: true },

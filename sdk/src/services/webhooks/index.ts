@@ -28,7 +28,7 @@ export interface WebhooksService {
   readonly stats: Stats;
 }
 
-/** The service over a client of one's own. */
+/** The service on top of a client that the caller created. */
 export const webhooks = (client: Client): WebhooksService => ({
   deliveries: deliveriesOf(client),
   dlq: dlqOf(client),

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 
 /** Every statement that tells what a user may do. */
 export const scopeStore = (sql: Sql) => ({
@@ -46,47 +46,50 @@ export const scopeStore = (sql: Sql) => ({
 
   /** Returns the scopes of all roles of a user, in every organization. */
   async anywhereOfUser(tenant: string, userId: string): Promise<string[]> {
-    const rows = await sql<{ scope: string }[]>`
-      with recursive held as (
-        select roles.id, roles.parent_id, 1 as depth
-        from auth.assignments
-        join auth.roles on roles.tenant_id = assignments.tenant_id and roles.id = assignments.role_id
-        where assignments.tenant_id = ${tenant} and assignments.user_id = ${userId}
-        union
-        select parents.id, parents.parent_id, held.depth + 1
-        from held
-        join auth.roles as parents on parents.tenant_id = ${tenant} and parents.id = held.parent_id
-        where held.depth < 9
-      )
-      select distinct ${scopeOf(sql)} as scope
-      from auth.permissions
-      where tenant_id = ${tenant} and role_id in (select id from held)`;
-    return rows.map(({ scope }) => scope);
+    return await scopesOf(
+      sql,
+      tenant,
+      sql`
+      select roles.id, roles.parent_id, 1 as depth
+      from auth.assignments
+      join auth.roles on roles.tenant_id = assignments.tenant_id and roles.id = assignments.role_id
+      where assignments.tenant_id = ${tenant} and assignments.user_id = ${userId}`,
+    );
   },
 
   /** Returns all scopes that any user holds in the app, in every organization. */
   async anywhereInApp(tenant: string, app: string): Promise<string[]> {
-    const rows = await sql<{ scope: string }[]>`
-      with recursive held as (
-        select roles.id, roles.parent_id, 1 as depth
-        from auth.roles
-        where roles.tenant_id = ${tenant} and roles.app_id = ${app}
-          and exists (
-            select from auth.assignments
-            where assignments.tenant_id = roles.tenant_id and assignments.role_id = roles.id
-          )
-        union
-        select parents.id, parents.parent_id, held.depth + 1
-        from held
-        join auth.roles as parents on parents.tenant_id = ${tenant} and parents.id = held.parent_id
-        where held.depth < 9
-      )
-      select distinct ${scopeOf(sql)} as scope
-      from auth.permissions
-      where tenant_id = ${tenant} and role_id in (select id from held)`;
-    return rows.map(({ scope }) => scope);
+    return await scopesOf(
+      sql,
+      tenant,
+      sql`
+      select roles.id, roles.parent_id, 1 as depth
+      from auth.roles
+      where roles.tenant_id = ${tenant} and roles.app_id = ${app}
+        and exists (
+          select from auth.assignments
+          where assignments.tenant_id = roles.tenant_id and assignments.role_id = roles.id
+        )`,
+    );
   },
 });
+
+/** Returns the scopes of some roles of a tenant and of the roles above them; `roles` selects id, parent_id and the depth 1. */
+async function scopesOf(sql: Sql, tenant: string, roles: Fragment): Promise<string[]> {
+  const rows = await sql<{ scope: string }[]>`
+    with recursive held as (
+      ${roles}
+      union
+      select parents.id, parents.parent_id, held.depth + 1
+      from held
+      join auth.roles as parents on parents.tenant_id = ${tenant} and parents.id = held.parent_id
+      where held.depth < 9
+    )
+    select distinct ${scopeOf(sql)} as scope
+    from auth.permissions
+    where tenant_id = ${tenant} and role_id in (select id from held)`;
+  return rows.map(({ scope }) => scope);
+}
 
 /** A permission as a scope; `*` on `*` is everything. */
 export const scopeOf = (sql: Sql) => sql`

@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { Invalid } from '../../../lib/errors.ts';
+import { metadataCheck } from '../../../lib/metadata.ts';
 import { checkShownText } from '../../../lib/shown-text.ts';
 
 /** Normalizes text for storage: NFC and trimmed. @throws Invalid naming the field if it contains forbidden characters or is too long */
@@ -30,23 +31,5 @@ export function cleanPhone(value: string): string {
   return text;
 }
 
-const mostMembers = 64;
-const mostLevels = 5;
-const mostBytes = 16 * 1024;
-
-/** @throws Invalid if the metadata is too wide, too deep or too large to be stored */
-export function checkMetadata(metadata: Readonly<Record<string, unknown>>): void {
-  if (Object.keys(metadata).length > mostMembers) throw Invalid(`metadata: at most ${mostMembers} members`);
-  if (levels(metadata) > mostLevels) throw Invalid(`metadata: at most ${mostLevels} levels`);
-  if (Buffer.byteLength(JSON.stringify(metadata)) > mostBytes)
-    throw Invalid(`metadata: at most ${mostBytes} bytes`);
-}
-
-/** The nesting depth of a value, counted only just beyond the limit. */
-function levels(value: unknown, above = 0): number {
-  if (typeof value !== 'object' || value === null || above > mostLevels) return above;
-  return Object.values(value).reduce<number>(
-    (deepest, member) => Math.max(deepest, levels(member, above + 1)),
-    above + 1,
-  );
-}
+/** Checks the metadata of users and organizations. */
+export const checkMetadata = metadataCheck({ members: 64, levels: 5, bytes: 16 * 1024 });

@@ -2,6 +2,7 @@ import { withPartitions } from '../../../db/day-partitions.ts';
 import type { Database } from '../../../db/index.ts';
 import { emit, type Event } from '../../../db/outbox.ts';
 import { staying, type Sweep } from '../../../db/sweeps.ts';
+import { foldJournal, type LimitedKey } from './fold.store.ts';
 import { journalStore, usagePartitions } from './journal.store.ts';
 
 export interface Fold {
@@ -25,7 +26,7 @@ export function createFold(db: Database): Fold {
       const journal = journalStore(sql);
       if (wait) await journal.lock();
       else if (!(await journal.tryLock())) return false;
-      const { more, limited } = await journal.fold(upTo);
+      const { more, limited } = await foldJournal(sql, upTo);
       const [first, ...rest] = limited.map(rateLimited);
       if (first !== undefined) await emit(sql, first, ...rest);
       return more;
@@ -51,7 +52,7 @@ export function createFold(db: Database): Fold {
 }
 
 /** Builds the event for a key that keeps asking after its rate is used up: at most one per minute and key. */
-function rateLimited(limited: { tenant_id: string; app_id: string; key_id: string; refused: number }): Event {
+function rateLimited(limited: LimitedKey): Event {
   return {
     source: '/keys',
     type: 'keys.key.rate_limited',

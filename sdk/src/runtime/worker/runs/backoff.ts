@@ -3,7 +3,10 @@ import { longestRepetition, milliseconds } from '../durations.ts';
 
 const defaults = { type: 'exponential', delay: '2s', max: '1h' } as const;
 
-/** The milliseconds before the attempt after failed attempt `attempt`: by chance up to a bound that doubles, or always the same. */
+/**
+ * Returns the milliseconds to wait after failed attempt `attempt`: a random time up to a bound that doubles, or always the same
+ * time.
+ */
 export function backoffMs(backoff: T.BackoffCreate, attempt: number, chance = Math.random()): number {
   const [type, delay, max] = [
     backoff.type ?? defaults.type,

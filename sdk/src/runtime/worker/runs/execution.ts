@@ -18,19 +18,19 @@ interface ExecutionDeps {
   readonly steps: readonly T.Step[];
 }
 
-/** Shorter waits keep the slot: putting the job back costs more. */
+/** Shorter waits keep the slot, because returning the job to the queue costs more. */
 const shortWaitMs = 5_000;
 const [defaultAttempts, mostAttempts] = [5, 100];
-/** How long the job of a step is known by its key: longer than any attempt to enqueue it again. */
+/** How long the key of a step identifies its job: longer than any attempt to enqueue the job again. */
 const uniqueFor = '720h';
 
 /**
- * One execution of a run. Once it has to wait, or does not count any more, it never returns to the code of the workflow: a promise that
- * settles could be taken for a failure that asks for compensation.
+ * One execution of a run. When it has to wait, or no longer counts, it never returns to the code of the workflow: a promise that
+ * settles could be mistaken for a failure that requires compensation.
  */
 export class Execution implements WorkflowContext {
   readonly run: WorkflowContext['run'];
-  /** Resolves when the run was put off or does not count any more, rejects when the attempt has failed. */
+  /** Resolves when the run was postponed or no longer counts; rejects when the attempt has failed. */
   readonly suspended: Promise<void>;
   readonly #deps: ExecutionDeps;
   readonly #steps: ReadonlyMap<string, T.Step>;
@@ -56,7 +56,7 @@ export class Execution implements WorkflowContext {
     this.suspended.catch(() => {});
   }
 
-  /** The end of the code of the workflow; what it had begun and not awaited does not count. */
+  /** The workflow's code has ended; anything that it started and did not await does not count. */
   end(): void {
     this.#isOver = true;
   }
@@ -114,7 +114,7 @@ export class Execution implements WorkflowContext {
     const isWaiting = known?.state === 'waiting';
     const waitedMs = isWaiting ? this.#now() - Date.parse(known.started_at) : 0;
     const delayMs = limitMs - waitedMs;
-    // The signal may still have come: the server keeps what the step received first.
+    // The signal may have arrived nevertheless: the server keeps the first result of the step.
     if (isWaiting && timeout !== undefined && delayMs <= 0) {
       const saved = await this.#busy(() => this.#deps.recorder.save(step, { output: null }));
       return saved.output as Payload | null;
@@ -158,7 +158,7 @@ export class Execution implements WorkflowContext {
         await recorder.save(key, { error: messageOf(end.error), retryable: false });
         return end;
       }
-      // The output of the record, as every later execution will have it.
+      // The output as recorded, which every later execution will also see.
       const { output } = await recorder.save(key, { output: end.output ?? null });
       return { output: output as Result };
     });
@@ -167,7 +167,7 @@ export class Execution implements WorkflowContext {
     return ended.output;
   }
 
-  /** The step has the time to wake as its output, so the wait goes on where it was after a restart. */
+  /** The output of the step is the time at which to wake, so after a restart the wait continues where it was. */
   async #sleepUntil(name: string, wakeAt: () => string): Promise<void> {
     const key = this.#unique(name);
     const known = this.#steps.get(key);
@@ -186,7 +186,7 @@ export class Execution implements WorkflowContext {
     signal.throwIfAborted();
   }
 
-  /** Puts the run off. The promise never settles. */
+  /** Postpones the run. The promise never settles. */
   #wait(wait: Wait): Promise<never> {
     this.#waits.push(wait);
     setTimeout(() => void this.#suspendIfIdle());
@@ -197,14 +197,14 @@ export class Execution implements WorkflowContext {
     return new Promise<never>(() => {});
   }
 
-  /** Whether nothing of this execution counts any more. */
+  /** Whether nothing in this execution counts any more. */
   #isDead(): boolean {
     return this.#isOver || this.#deps.context.abandoned.aborted;
   }
 
   /**
-   * Counts what is going on: the run is put off only when nothing is, so that no finished work is lost. The code of the workflow hears of
-   * what it does wrong, but not of what became of the execution.
+   * Counts the work under way: the run is postponed only when there is none, so that no finished work is lost. The workflow's
+   * code receives its own errors, but not the outcome of the execution.
    */
   async #busy<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#isDead()) return this.#never();
@@ -218,7 +218,7 @@ export class Execution implements WorkflowContext {
       return await this.#never();
     } finally {
       this.#active--;
-      // The code of the workflow gets the result first, and may begin something else.
+      // The workflow's code gets the result first, and may start something else.
       setTimeout(() => void this.#suspendIfIdle());
     }
   }
@@ -242,7 +242,7 @@ export class Execution implements WorkflowContext {
     }
   }
 
-  /** Names that are used again get a number, by the order of the calls. */
+  /** Repeated names get a number, in the order of the calls. */
   #unique(name: string): string {
     const count = (this.#names.get(name) ?? 0) + 1;
     this.#names.set(name, count);

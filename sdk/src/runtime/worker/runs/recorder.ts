@@ -12,19 +12,19 @@ interface RecorderDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** The job of the run is not in the hands of this worker any more. */
+/** The job of the run no longer belongs to this worker. */
 export class Lost extends Error {
   override readonly name = 'Lost';
 }
 
-/** What the server does not take, such as an output that is too large. It is the fault of the code of the workflow. */
+/** The server does not accept a value, such as an output that is too large. The fault lies in the workflow's code. */
 export class NotRecorded extends Error {
   override readonly name = 'NotRecorded';
 }
 
 /**
- * Records by requests what one execution of a run does. Each can be repeated: of a step the first result is kept, and a job that was put
- * off is no longer held. Every method throws `Lost` when this execution does not count any more.
+ * Records the progress of one execution of a run on the server. Each request can be repeated: the first result of a step is kept,
+ * and a postponed job is no longer held. Every method throws `Lost` when this execution no longer counts.
  */
 export class Recorder {
   readonly #deps: RecorderDeps;
@@ -37,14 +37,17 @@ export class Recorder {
     this.#context = context;
   }
 
-  /** Records the end of a step, and returns it as it was recorded first. @throws NotRecorded when the server does not take it */
+  /**
+   * Records the end of a step, and returns the end that was recorded first.
+   * @throws NotRecorded when the server does not accept it
+   */
   save(step: string, end: Omit<T.StepOutput, 'lease_id'>): Promise<T.Step> {
     const { run_id: runId } = this.#job.payload as { run_id: string };
     const body = { lease_id: this.#context.leaseId, ...end };
     return this.#repeated((options) => this.#deps.runs.saveStep({ runId, step, body }, options));
   }
 
-  /** Puts the run off, for so many milliseconds or until a step has received its signal. */
+  /** Postpones the run by this many milliseconds, or until a step has received its signal. */
   async snooze(delayMs: number, wait?: { readonly signal: string; readonly step: string }): Promise<void> {
     const body = { lease_id: this.#context.leaseId, delay: duration(delayMs), ...wait };
     await this.#repeated((options) => this.#deps.jobs.snooze({ jobId: this.#job.id, body }, options));

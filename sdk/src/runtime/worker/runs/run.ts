@@ -14,10 +14,10 @@ export interface RunDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** The most steps of a page. */
+/** The maximum number of steps in a page. */
 const stepsPerPage = 1_000;
 
-/** Executes the code of a workflow for the run of a job, up to its end or to where it has to wait. */
+/** Executes a workflow's code for the run of a job, up to its end or to the point where it has to wait. */
 export async function executeRun(
   deps: RunDeps,
   code: WorkflowCode,
@@ -28,12 +28,12 @@ export async function executeRun(
   const loaded = await repeated(() => load(deps, job, signal), { signal, onFailure: deps.onError });
   if (loaded === undefined) throw new JobFailure('run not found', { retryable: false });
   const { run, steps } = loaded;
-  // The run was cancelled while its job was on its way.
+  // The run was cancelled while its job was in transit.
   if (run.state !== 'running') return completed(null);
   const recorder = new Recorder(deps, job, context);
   const execution = new Execution({ job, context, recorder, run, steps });
   const result = Promise.resolve(run.input).then((input) => code(input, execution));
-  // When the execution is suspended, nobody listens to the code any more.
+  // After the execution is suspended, nothing listens to the workflow's code any more.
   result.catch(() => {});
   try {
     return await Promise.race([result.then(completed), execution.suspended.then(() => recorded)]);
@@ -42,7 +42,7 @@ export async function executeRun(
   }
 }
 
-/** Reads a run and all its steps; undefined when there is no such run, or another job executes it. */
+/** Reads a run and all its steps; undefined when the run does not exist, or when another job executes it. */
 async function load(
   { runs }: RunDeps,
   job: WorkerJob,

@@ -1,4 +1,7 @@
-/** Does some work under a signal that also aborts after a time, and rejects when it does. The caller's signal only asks the work to end. */
+/**
+ * Does some work under a signal that also aborts after a time, and rejects when the time is over. The caller's signal only asks
+ * the work to end.
+ */
 export async function within<Result>(
   work: (signal: AbortSignal) => Result | Promise<Result>,
   signal: AbortSignal,
