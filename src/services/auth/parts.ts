@@ -67,7 +67,7 @@ export function createParts({
     allowPrivate: allowPrivateTargets,
     allowNetworks: settings.allowNetworks,
   });
-  const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, sealer });
+  const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, log, sealer });
   const issuer = issuerOf(settings, publicUrl);
   const byAddress = limitsByAddress(settings.rateLimit, production);
   const messages = createUserMessages({

@@ -151,6 +151,20 @@ describe('a delivery', () => {
   });
 });
 
+it('a delivery whose request cannot be made has failed', async () => {
+  const { url, received } = await receiver(200);
+  const webhook = await create({ url });
+  await server.db.sql`update auth.webhooks set secret_box = '\\x0102' where id = ${webhook.id}`;
+  await test(webhook);
+  expect(await delivery(webhook, ({ state }) => state === 'failed')).toMatchObject({
+    attempts: 1,
+    status_code: null,
+    error: 'the request could not be made',
+    next_attempt_at: null,
+  });
+  expect(received).toEqual([]);
+});
+
 describe('a receiver that fails', () => {
   const due = (webhookId: string) =>
     server.db.sql`
