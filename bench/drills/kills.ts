@@ -93,6 +93,8 @@ async function killOne({ nth, servers, workers, ports, receiver, begun }: Round)
     await server.kill();
     server.start();
     await server.ready();
+    // While the only server is away nobody can go on: what it held counts from the moment when it is there again.
+    if (servers.length === 1) receiver.restarted();
   }
   // What was held is taken over before more is killed: each kill is measured for itself.
   for (const until = performance.now() + 15_000; receiver.lost.size > 0 || begun.isWaiting();) {

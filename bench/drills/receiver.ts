@@ -11,6 +11,8 @@ export interface DrillReceiver {
   readonly lost: ReadonlyMap<string, number>;
   /** The milliseconds between the loss of a connection and the next request of the same event. */
   readonly resumed: readonly number[];
+  /** Measures what is still lost from now on. */
+  restarted(): void;
   /** Answers what still hangs. */
   release(): void;
   close(): Promise<void>;
@@ -42,6 +44,9 @@ export async function drillReceiver(): Promise<DrillReceiver> {
     taken,
     lost,
     resumed,
+    restarted() {
+      for (const id of lost.keys()) lost.set(id, performance.now());
+    },
     release() {
       const released = [...hanging];
       hanging.clear();
