@@ -182,6 +182,23 @@ describe('a receiver that fails', () => {
     expect(hanging.requests()).toBe(4);
   });
 
+  it('with others of its tenant leaves places to those of other tenants', async () => {
+    const hanging = await hangingReceiver();
+    const tenant = 'hanging';
+    const app = await api.send('POST', '/apps', { tenant, body: { name: 'App', slug: 'app' } });
+    const as = { tenant, headers: { 'X-App-ID': String(app['id']) } };
+    for (let made = 0; made < 12; made++) {
+      const { id } = await api.send('POST', '/webhooks', { ...as, body: { url: hanging.url } });
+      for (let count = 0; count < 4; count++) await api.send('POST', `/webhooks/${id}/test`, as);
+    }
+    await vi.waitFor(() => expect(hanging.requests()).toBe(32), { timeout: 20_000 });
+    const { url } = await receiver(200);
+    const healthy = await create({ url });
+    for (let count = 0; count < 8; count++) await test(healthy);
+    await delivery(healthy, ({ state }) => state === 'delivered');
+    expect(hanging.requests()).toBe(32);
+  });
+
   it('is left in peace after ten failures, and gets a single request afterwards', async () => {
     const { url, received } = await receiver(500);
     const webhook = await create({ url });
