@@ -1,4 +1,4 @@
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { until } from '../../../testing/until.ts';
 import { claim } from './claim.store.ts';
 import { laneStore } from './lanes.store.ts';
@@ -18,10 +18,6 @@ describe.runIf(inject('engine') === 'postgres')('the claim of one process', () =
     await sql`alter table webhooks.lane rename to lane_itself`;
     await sql`
       create view webhooks.lane as select * from webhooks.lane_itself where (select pg_sleep(0.5)) is not null`;
-    onTestFinished(async () => {
-      await sql`drop view webhooks.lane`;
-      await sql`alter table webhooks.lane_itself rename to lane`;
-    });
     const lanes = [{ endpointId: endpoint, after: '' }];
     const claimed = claim(sql, { leaseId: 'lease_late', lanes, count: 8, failing: 8 });
     await until(async () => {
@@ -32,7 +28,10 @@ describe.runIf(inject('engine') === 'postgres')('the claim of one process', () =
     await sql`
       update webhooks.delivery set state = 'delivering', lease_id = 'lease_early'
       where id in (select id from webhooks.delivery limit 2)`;
-    const [lane] = await claimed;
+    const [lane] = await claimed.finally(async () => {
+      await sql`drop view webhooks.lane`;
+      await sql`alter table webhooks.lane_itself rename to lane`;
+    });
     expect(lane).toMatchObject({ left: 0, more: true });
     expect(lane!.deliveries).toHaveLength(1);
   });

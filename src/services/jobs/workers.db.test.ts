@@ -1,5 +1,5 @@
-/** Workers that do not tell the truth about what they hold and what they have done. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+/** Workers that are lost, and those that do not tell the truth about what they hold and what they have done. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../../generated/jobs/types.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { newQueue, tools } from './testing.ts';
@@ -89,4 +89,44 @@ it('of five hundred workers at once none gets what another has, and nobody gets 
   const [row] = await server.db
     .sql`select count(*)::integer as running from jobs.job where queue = ${queue} and state = 'running'`;
   expect(row).toEqual({ running: taken.length });
+});
+
+describe('a lost worker', () => {
+  /** Lets a lease expire, as time would. */
+  const expire = (id: string) =>
+    server.db.sql`update jobs.lease set expires_at = now() - interval '1 second' where id = ${id}`;
+
+  it('loses its jobs, which do not count the attempt, and hears of it', async () => {
+    const queue = newQueue();
+    await api.create({ queue });
+    const { lease, job } = await api.take(queue);
+    expect(await api.post(`/leases/${lease}/heartbeat`, { duration: '15m' })).toMatchObject({ lost: [] });
+    await expire(lease);
+    await expect
+      .poll(() => api.job(job.id), { timeout: 20_000 })
+      .toMatchObject({
+        state: 'pending',
+        attempt: 0,
+        lost_count: 1,
+      });
+    expect(await api.refusal('POST', `/leases/${lease}/heartbeat`)).toEqual([404, 'lease not found']);
+    expect((await api.refusal('POST', `/jobs/${job.id}/complete`, { body: { lease_id: lease } }))[0]).toBe(
+      409,
+    );
+  });
+
+  it('hears by its heartbeat of a job that took too long', async () => {
+    const queue = newQueue();
+    await api.create({ queue, timeout: '1s', max_attempts: 1 });
+    const { lease, job } = await api.take(queue);
+    await server.db
+      .sql`update jobs.job set started_at = started_at - interval '10 seconds' where id = ${job.id}`;
+    await expect
+      .poll(() => api.job(job.id), { timeout: 20_000 })
+      .toMatchObject({
+        state: 'failed',
+        last_error: 'timed out after 1s',
+      });
+    expect(await api.post(`/leases/${lease}/heartbeat`)).toMatchObject({ id: lease, lost: [job.id] });
+  });
 });
