@@ -93,6 +93,8 @@ async function killOne({ nth, servers, workers, ports, receiver, begun }: Round)
     await server.kill();
     server.start();
     await server.ready();
+    // While the only server is away nobody can go on: what it held counts from the moment when it is there again.
+    if (servers.length === 1) receiver.restarted();
   }
   // Other processes take over everything that the killed one held before the next one is killed, so each kill is measured
   // separately.

@@ -13,6 +13,8 @@ export interface DrillReceiver {
   readonly lost: ReadonlyMap<string, number>;
   /** The milliseconds between the loss of a connection and the next request of the same event. */
   readonly resumed: readonly number[];
+  /** Measures what is still lost from now on. */
+  restarted(): void;
   /** Answers the requests that are still hanging. */
   release(): void;
   close(): Promise<void>;
@@ -44,6 +46,9 @@ export async function drillReceiver(): Promise<DrillReceiver> {
     taken,
     lost,
     resumed,
+    restarted() {
+      for (const id of lost.keys()) lost.set(id, performance.now());
+    },
     release() {
       const released = [...hanging];
       hanging.clear();

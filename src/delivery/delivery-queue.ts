@@ -1,7 +1,10 @@
 import type { DueRows, Engine } from '../db/engine/index.ts';
+import { isPassing } from '../db/engine/repetition.ts';
+import type { Log } from '../db/log.ts';
 import type { Outbound } from '../lib/outbound.ts';
-import { attempt, type AttemptRequest } from './attempt.ts';
+import { attempt, type AttemptRequest, type Ending } from './attempt.ts';
 import type { LaneEffect } from './lane-effects.ts';
+import { unbuilt } from './problems.ts';
 import { delayAfter, usualSchedule, type Schedule } from './schedule.ts';
 import { usualRules, verdictOf, type StatusRules, type Verdict } from './verdict.ts';
 
@@ -25,11 +28,15 @@ export interface Outcome {
 export interface DeliveryQueueOptions<Due extends DueDelivery> {
   readonly engine: Pick<Engine, 'dueRows'>;
   readonly outbound: Pick<Outbound, 'stream'>;
+  readonly log: Log;
   /** Unique among all queues: `<service>_<what>`. */
   readonly name: string;
   /** Claims up to `count` due deliveries for `claimSeconds`. */
   readonly claim: (count: number) => Promise<Due[]>;
-  /** Makes the request of an attempt. After an error nothing is sent, and the delivery becomes due again when its claim ends. */
+  /**
+   * Makes the request of an attempt. After an error nothing is sent: when the database was away, the delivery becomes due again when its
+   * claim ends; for any other reason it has failed, because the next attempt would end in the same way.
+   */
   readonly request: (due: Due) => AttemptRequest | Promise<AttemptRequest>;
   /** Stores the outcome of an attempt. */
   readonly settle: (due: Due, outcome: Outcome) => Promise<void>;
@@ -53,25 +60,39 @@ export const claimSeconds = 60;
 export const createDeliveryQueue = <Due extends DueDelivery>({
   engine,
   outbound,
+  log,
   name,
   claim,
   request,
   settle,
   schedule = usualSchedule,
   rules = usualRules,
-}: DeliveryQueueOptions<Due>): DueRows =>
-  engine.dueRows<Due>({
+}: DeliveryQueueOptions<Due>): DueRows => {
+  async function endingOf(due: Due): Promise<Ending> {
+    let built: AttemptRequest;
+    try {
+      built = await request(due);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      log.error({ err: error, queue: name }, 'the request of a delivery could not be made');
+      return { problem: unbuilt };
+    }
+    return (await attempt(outbound, built, timeoutMs)).ending;
+  }
+
+  return engine.dueRows<Due>({
     name,
     width,
     claim,
     async run(due) {
-      const { ending } = await attempt(outbound, await request(due), timeoutMs);
+      const ending = await endingOf(due);
       const verdict = verdictOf(ending, rules, Date.now());
       const outcome = outcomeOf(verdict, due, schedule, Math.random());
       await settle(due, outcome);
       return outcome.delay === null ? undefined : outcome.delay * 1_000;
     },
   });
+};
 
 /** @param chance from 0 to 1, varies the delay */
 export function outcomeOf(

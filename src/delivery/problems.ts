@@ -3,6 +3,12 @@ import { TargetRefused } from '../lib/outbound.ts';
 /** The most characters of a reason. */
 const longest = 512;
 
+/** There was no request: its parts could not be read or put together. */
+export const unbuilt = 'the request could not be made';
+
+/** Problems that no further attempt removes. They say nothing about whether the receiver works. */
+export const lasting: ReadonlySet<string> = new Set(['address not allowed', unbuilt]);
+
 /** What the codes of Node and undici mean, in the words of the contract. */
 const words: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',

@@ -35,6 +35,7 @@ describe('an answer', () => {
 describe('an attempt without an answer', () => {
   it.each([
     ['address not allowed', 'final', 'none'],
+    ['the request could not be made', 'final', 'none'],
     ['connection refused', 'failed', 'failure'],
     ['timeout', 'failed', 'failure'],
   ])('because of "%s" is %s', (problem, result, sign) => {

@@ -1,5 +1,6 @@
 import type { Ending } from './attempt.ts';
 import { effectOfProblem, effectOfRefusal, neutral, success, type LaneEffect } from './lane-effects.ts';
+import { lasting } from './problems.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** What an attempt came to. */
@@ -44,8 +45,7 @@ export function verdictOf(ending: Ending, { isDelivered, isFinal }: StatusRules,
   };
 }
 
-/** An address that is not allowed says nothing about whether the receiver works. */
 const withoutAnswer = (problem: string): Verdict =>
-  problem === 'address not allowed'
+  lasting.has(problem)
     ? { result: 'final', statusCode: null, error: problem, lane: neutral }
     : { result: 'failed', statusCode: null, error: problem, lane: effectOfProblem(problem) };

@@ -1,4 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AnswerTooLarge, createOutbound, TargetRefused, type OutboundMethod } from './outbound.ts';
 import { get, loose, outbound, server, strict } from './testing/outbound.ts';
@@ -73,6 +77,34 @@ describe('a request', () => {
     const { port } = await server(() => {});
     const request = { ...get(`http://127.0.0.1:${port}/`), headersMs: 50 };
     await expect(outbound(loose).send(request)).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_TIMEOUT' });
+  });
+});
+
+describe('a connection', () => {
+  it('speaks HTTP/1.1 only, whatever the other side offers', async () => {
+    const offered = Promise.withResolvers<readonly string[]>();
+    const listening = createTlsServer({
+      ALPNCallback({ protocols }) {
+        offered.resolve(protocols);
+        return undefined;
+      },
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void listening.close());
+    await once(listening, 'listening');
+    const { port } = listening.address() as AddressInfo;
+    await expect(outbound(loose).send(get(`https://127.0.0.1:${port}/`))).rejects.toThrow();
+    expect(await offered.promise).toEqual(['http/1.1']);
+  });
+
+  it('that is cut off as soon as it is made was no forbidden one', async () => {
+    const { port } = await server((_req, res) => res.end());
+    // So does a socket answer whose other side has gone.
+    const forget = (message: unknown) =>
+      Object.defineProperty((message as { socket: Socket }).socket, 'remoteAddress', { value: undefined });
+    subscribe('net.client.socket', forget);
+    onTestFinished(() => void unsubscribe('net.client.socket', forget));
+    const client = outbound(loose);
+    await expect(client.send(get(`http://127.0.0.1:${port}/`))).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });
 

@@ -1,10 +1,11 @@
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { Readable } from 'node:stream';
 import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { nameLookup, type Lookup } from './name-lookup.ts';
 import { redirected, type Hop, type OutboundMethod } from './outbound-redirects.ts';
 import { TargetRefused, targetRules, type OutboundPolicy } from './outbound-targets.ts';
 
-export { TargetRefused, type OutboundMethod, type OutboundPolicy };
+export { TargetRefused, type Lookup, type OutboundMethod, type OutboundPolicy };
 
 export interface OutboundRequest {
   readonly url: string;
@@ -61,12 +62,6 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
-export type Lookup = (
-  hostname: string,
-  options: LookupOptions & { all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
-
 export interface OutboundOptions extends OutboundPolicy {
   /** Milliseconds in which a connection must be made, DNS lookup and TLS included; 10,000 by default. */
   readonly connectMs?: number;
@@ -76,7 +71,7 @@ export interface OutboundOptions extends OutboundPolicy {
  * Creates a client whose requests cannot be directed at the server's own network. The connection itself looks up the name once, all
  * addresses are checked, and it connects to one of them: there is no second lookup that could return another address.
  */
-export function createOutbound(options: OutboundOptions, lookup: Lookup = dnsLookup): Outbound {
+export function createOutbound(options: OutboundOptions, lookup: Lookup = lookupFor(options)): Outbound {
   const { judge, mayReach } = targetRules(options);
 
   const judgedLookup = (
@@ -92,17 +87,21 @@ export function createOutbound(options: OutboundOptions, lookup: Lookup = dnsLoo
       return asked.all ? done(null, addresses) : done(null, first.address, first.family);
     });
 
-  const connect = buildConnector({ lookup: judgedLookup, timeout: options.connectMs ?? 10_000 });
+  // A receiver that chose HTTP/2 would have its own say about headers, streams and pushes, for which there are no limits here.
+  const allowH2 = false;
+  const connect = buildConnector({ lookup: judgedLookup, timeout: options.connectMs ?? 10_000, allowH2 });
   const agent = new Agent({
+    allowH2,
     // Addresses are checked when a connection is opened, so connections are kept only for the length of a burst.
     keepAliveTimeout: 4_000,
     // The peer is checked once more, because an address in the URL never passes the lookup.
     connect: (target, done) =>
       connect(target, (error, socket) => {
         if (error) return done(error, null);
-        if (socket.remoteAddress !== undefined && mayReach(socket.remoteAddress)) return done(null, socket);
+        const { remoteAddress } = socket;
+        if (remoteAddress !== undefined && mayReach(remoteAddress)) return done(null, socket);
         socket.destroy();
-        return done(new TargetRefused('address not allowed'), null);
+        return done(remoteAddress === undefined ? cutOff() : new TargetRefused('address not allowed'), null);
       }),
     maxHeaderSize: 16 * 1024,
   });
@@ -150,6 +149,13 @@ export function createOutbound(options: OutboundOptions, lookup: Lookup = dnsLoo
     close: () => agent.destroy(),
   };
 }
+
+/** Where private hosts may be reached, they have the names that the operating system knows. */
+const lookupFor = ({ allowPrivate, allowNetworks }: OutboundPolicy): Lookup =>
+  allowPrivate || allowNetworks.length > 0 ? systemLookup : nameLookup();
+
+/** The peer ended the connection before anything was sent, so it has no address any more. */
+const cutOff = () => Object.assign(new Error('the connection was ended'), { code: 'ECONNRESET' });
 
 /** Pieces are sent through a stream, which ends the iterable when the request fails. */
 const sendable = (body: Hop['body']): string | Uint8Array | Readable | null =>

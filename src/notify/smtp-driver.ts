@@ -1,8 +1,14 @@
 import { createTransport } from 'nodemailer';
 import type { MessageDriver } from './message.ts';
 
-/** Sends mail by SMTP. A message that is sent twice, because a response was lost, has the same Message-ID both times. */
-export function smtpDriver(url: string, mailFrom: string): MessageDriver {
+/** The most milliseconds of an attempt, less than the time for which its message is claimed. */
+const longestMs = 60_000;
+
+/**
+ * Sends mail by SMTP. A message that is sent twice, because a response was lost, has the same Message-ID both times. A server that
+ * says a little now and then is not silent, so that only the whole time of an attempt ends it.
+ */
+export function smtpDriver(url: string, mailFrom: string, mostMs = longestMs): MessageDriver {
   const transport = createTransport({
     url,
     pool: true,
@@ -24,6 +30,7 @@ export function smtpDriver(url: string, mailFrom: string): MessageDriver {
         ...(html === null ? {} : { html }),
         messageId: `<${id}@plinth>`,
         headers: { 'Auto-Submitted': 'auto-generated' },
+        signal: AbortSignal.timeout(mostMs),
       });
     },
     async close() {

@@ -41,7 +41,7 @@ export function createParts(given: Given) {
   const principals = createPrincipals({ read, changes, directory, activity, size });
   const { allowPrivateTargets: allowPrivate } = given;
   const outbound = createOutbound({ allowPrivate, allowNetworks: settings.allowNetworks });
-  const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, sealer });
+  const deliveries = createDeliveries({ db, engine, clock: changes.clock, outbound, log, sealer });
   const issuer = issuerOf(settings, publicUrl);
   const byNetwork = limitsByAddress(settings.rateLimit, production);
   const messages = createUserMessages({ ...given, byNetwork, clock: changes.clock });

@@ -175,68 +175,6 @@ describe('createBatch', () => {
   });
 });
 
-describe('lists', () => {
-  it('page by id without gaps or repeats while jobs end, and filter', async () => {
-    const queue = newQueue();
-    const ids = [];
-    for (let at = 0; at < 7; at++)
-      ids.push((await api.create({ queue, tags: at % 2 === 0 ? ['even', 'x'] : ['x'] })).id);
-    const pages: Job[] = [];
-    let cursor = '';
-    do {
-      const page = await server.request('GET', `/jobs/v1/jobs?queue=${queue}&limit=2${cursor}`);
-      pages.push(...page.body);
-      const next = page.headers.get('X-Next-Cursor');
-      cursor = next === null ? '' : `&cursor=${next}`;
-      const { lease, job } = await api.take(queue);
-      await api.post(`/jobs/${job.id}/complete`, { lease_id: lease });
-    } while (cursor !== '');
-    expect(pages.map(({ id }) => id)).toEqual(ids.toReversed());
-    const list = async (query: string) =>
-      (await api.send('GET', `/jobs?queue=${queue}&${query}`)).map(({ id }: Job) => id);
-    expect(await list('tag=even&tag=x')).toEqual(ids.filter((_, at) => at % 2 === 0).toReversed());
-    expect(await list('state=pending')).toEqual(ids.slice(4).toReversed());
-    expect(await list('state=completed&limit=3&offset=1')).toEqual(ids.slice(0, 3).toReversed());
-    expect(await list('name=other')).toEqual([]);
-  });
-
-  it('have shorter pages when the payloads are large, and so have leases', async () => {
-    const queue = newQueue();
-    const payload = { text: 'x'.repeat(65_000) };
-    for (let part = 0; part < 4; part++)
-      await api.post('/jobs/batch', {
-        jobs: Array.from({ length: 50 }, () => ({ name: 'n', queue, payload })),
-      });
-    const page = await server.request('GET', `/jobs/v1/jobs?queue=${queue}&limit=1000`);
-    expect(page.body.length).toBeGreaterThan(100);
-    expect(page.body.length).toBeLessThan(140);
-    const cursor = page.headers.get('X-Next-Cursor');
-    const rest = await server.request('GET', `/jobs/v1/jobs?queue=${queue}&limit=1000&cursor=${cursor}`);
-    expect(new Set([...page.body, ...rest.body].map(({ id }: Job) => id)).size).toBe(200);
-    expect(rest.headers.get('X-Next-Cursor')).toBeNull();
-    const { jobs } = await api.lease(queue, { max_jobs: 1_000 });
-    expect(jobs.length).toBeGreaterThanOrEqual(64);
-    expect(jobs.length).toBeLessThan(100);
-  });
-
-  it.each(['state=done', 'limit=1001', 'limit=0', 'offset=100001', 'queue=%00', 'tag='])(
-    'refuse %s',
-    async (query) => {
-      expect((await api.refusal('GET', `/jobs?${query}`))[0]).toBe(400);
-    },
-  );
-
-  it('counts have all states on an empty tenant', async () => {
-    const none = { pending: 0, running: 0, completed: 0, failed: 0, retrying: 0, cancelled: 0 };
-    expect(await api.send('GET', '/jobs/counts', { tenant: 'empty' })).toEqual(none);
-    expect(await api.send('GET', '/stats', { tenant: 'empty' })).toEqual({
-      jobs: none,
-      dlq_count: 0,
-      workflows: { running: 0, completed: 0, failed: 0 },
-    });
-  });
-});
-
 describe('cancel', () => {
   it('ends a waiting job, frees its key, and names the state of any other', async () => {
     const queue = newQueue();

@@ -1,10 +1,11 @@
 import type { JobCounts, JobState } from '../../../generated/jobs/types.ts';
 import type { Fragment, Sql } from '../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
-import { ofBoundedSize, type Sized } from './pages.store.ts';
+import { cutAt, ofBoundedSize, type Sized } from './pages.store.ts';
 import type { JobRow } from './views.ts';
 
 export interface JobFilter {
@@ -37,26 +38,38 @@ export const jobReads = (sql: Sql) => ({
       ${withLease(sql, sql`select ${live(sql)} from jobs.job where ${found} union all select ${ended(sql)} from jobs.job_done where ${found}`)}`;
   },
 
+  /** A page, and where the next one goes on if this one stopped looking for jobs that match. */
   async list(
     view: View,
     { state, ...filter }: JobFilter & { readonly state?: JobState | undefined },
     window: Window<typeof byId>,
-  ): Promise<(JobRow & Sized)[]> {
+  ): Promise<{ rows: (JobRow & Sized)[]; resumed: { id: string } | undefined }> {
+    const isLive = state === undefined || liveStates.includes(state);
+    const isEnded = state === undefined || !liveStates.includes(state);
+    const sources = [
+      ...(isLive ? [{ table: sql`jobs.job`, where: isInView(sql, view) }] : []),
+      ...(isEnded
+        ? [{ table: sql`jobs.job_done`, where: endedIndexed(sql, view, { state, ...filter }) }]
+        : []),
+    ];
+    const isFiltered = state !== undefined || Object.values(filter).some((value) => value !== undefined);
+    const end = isFiltered ? await lookEnd(sql, sources, window) : undefined;
     const most = { ...window, limit: window.limit + window.offset, offset: 0 };
     const part = (columns: Fragment, table: Fragment) => sql`(
       select ${columns} from ${table}
       where ${isInView(sql, view)} ${matching(sql, filter)} ${state === undefined ? sql`` : sql`and state = ${state}`}
-        ${followsPrevious(sql, window)}
+        ${followsPrevious(sql, window)} ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, most)}
     )`;
     const parts = [
-      ...(state === undefined || liveStates.includes(state) ? [part(live(sql), sql`jobs.job`)] : []),
-      ...(state === undefined || !liveStates.includes(state) ? [part(ended(sql), sql`jobs.job_done`)] : []),
+      ...(isLive ? [part(live(sql), sql`jobs.job`)] : []),
+      ...(isEnded ? [part(ended(sql), sql`jobs.job_done`)] : []),
     ];
     const both = parts.reduce((one, other) => sql`${one} union all ${other}`);
-    return await sql<(JobRow & Sized)[]>`
+    const rows = await sql<(JobRow & Sized)[]>`
       ${withLease(sql, ofBoundedSize(sql, sql`select * from (${both}) as both_tables ${onePage(sql, window)}`, jobSize(sql)))}
       order by id desc`;
+    return { rows, resumed: cutAt(rows) ?? resumedAt(window, rows, end) };
   },
 
   /** The numbers of jobs by state. */
@@ -91,6 +104,16 @@ export const jobReads = (sql: Sql) => ({
     return row.count;
   },
 });
+
+/** The conditions for jobs that have ended of which there is an index. */
+const endedIndexed = (
+  sql: Sql,
+  view: View,
+  { state, queue }: JobFilter & { readonly state?: JobState | undefined },
+) => sql`
+  ${isInView(sql, view)}
+  ${view.tenant === undefined || queue === undefined ? sql`` : sql`and queue = ${queue}`}
+  ${state === 'failed' || state === 'cancelled' ? sql`and state <> 'completed'` : sql``}`;
 
 const jobSize = (sql: Sql) => sql`octet_length(payload::text) + coalesce(octet_length(output::text), 0)`;
 

@@ -15,7 +15,6 @@ import type { Deps } from './deps.ts';
 import { jobReads } from './jobs.store.ts';
 import { limits } from './limits.ts';
 import { byId } from './lists.ts';
-import { cutAt } from './pages.store.ts';
 import { checkOpenQueue } from './queue-names.ts';
 import { reports } from './reports.ts';
 import { jobView } from './views.ts';
@@ -29,8 +28,8 @@ export const jobs = (deps: Deps & { readonly counts: Counts }) => {
     async list({ state, queue, name, tag, scope_org_id, ...request }, context) {
       const window = windowOf(request, byId);
       const filter = { state, queue, name, tags: tag };
-      const found = await read.list(viewOf(context, scope_org_id), filter, window);
-      return answerPage(context.reply, window, found, cutAt(found)).map(jobView);
+      const { rows, resumed } = await read.list(viewOf(context, scope_org_id), filter, window);
+      return answerPage(context.reply, window, rows, resumed).map(jobView);
     },
 
     counts({ queue, tag, scope_org_id }, context) {

@@ -1,11 +1,11 @@
 import { Forbidden, Invalid } from '../../lib/errors.ts';
-import { queuePrefix } from '../../db/engine/runs/limits.ts';
+import { isQueueOfRuns } from '../../db/engine/runs/limits.ts';
 
 const platformPrefix = 'plinth.';
 
 /** Checks that jobs may be put into a queue: those of the platform and of workflows are filled by the engine. @throws Invalid */
 export function checkOpenQueue(queue: string, field: string): void {
-  if (queue.startsWith(platformPrefix) || queue.startsWith(queuePrefix))
+  if (queue.startsWith(platformPrefix) || isQueueOfRuns(queue))
     throw Invalid(`${field}: ${queue} is reserved`);
 }
 

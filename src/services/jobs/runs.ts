@@ -4,9 +4,8 @@ import { deadLetterStore } from '../../db/engine/dead-letters.store.ts';
 import { jsonText } from '../../db/engine/job.ts';
 import { jobStore } from '../../db/engine/jobs.store.ts';
 import { afterPostponement } from '../../db/engine/outcomes.ts';
-import { cancelRuns } from '../../db/engine/runs/ends.ts';
+import { endRuns } from '../../db/engine/runs/ends.ts';
 import { checkHeld, lockRun, reportStep, storeSignal } from '../../db/engine/runs/outside.ts';
-import { queueOf } from '../../db/engine/runs/limits.ts';
 import { runStore } from '../../db/engine/runs/runs.store.ts';
 import { jobOf, startRun } from '../../db/engine/runs/starting.ts';
 import { workflowStore } from '../../db/engine/runs/workflows.store.ts';
@@ -89,7 +88,7 @@ export const runs = (deps: Deps) => {
         const { received } = await storeSignal(tx.sql, run, signal);
         if (received && (await jobStore(tx.sql).hasten(tenant_id, run.job_id))) {
           await runStore(tx.sql).wake([{ tenant_id, id: run.job_id }]);
-          tx.wake([queueOf(run.name, run.version)]);
+          tx.wake([run.queue!]);
         }
         return { accepted: true as const };
       });
@@ -97,12 +96,12 @@ export const runs = (deps: Deps) => {
 
     cancel: ({ runId }, context) =>
       write(context, async ({ sql }) => {
-        const { tenant_id, job_id: id, state, name, version } = await lockedRun(sql, context, runId);
+        const { tenant_id, job_id: id, state } = await lockedRun(sql, context, runId);
         if (state !== 'running') throw Invalid(`run is ${state}`);
         const jobs = jobStore(sql);
         const [cancelled] = await jobs.cancel([{ tenant_id, id }]);
         if (cancelled === undefined) await jobs.abort(tenant_id, id);
-        await cancelRuns(sql, [{ tenant_id, id, queue: queueOf(name, version) }]);
+        await endRuns(sql, 'failed', [{ tenant_id, job_id: id, result: 'cancelled' }]);
         return runView(await runReads(sql).get(viewOf(context), runId));
       }),
 

@@ -183,7 +183,7 @@ export const workflowView = (row: WorkflowRow): Workflow => ({
   name: row.name,
   version: row.version,
   description: row.description,
-  queue: queueOf(row.name, row.version),
+  queue: queueOf(row),
   max_attempts: row.max_attempts,
   timeout: formatDuration(row.timeout_ms),
   backoff: backoffView(row),

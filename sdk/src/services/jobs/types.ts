@@ -1197,7 +1197,7 @@ export interface components {
         /**
          * @description The name of a queue. Names that begin with `plinth.` or `workflow.` are reserved for the engine:
          *     no request can enqueue to them. Workers can lease jobs from `workflow.` queues, but not from
-         *     `plinth.` queues, which belong to the platform.
+         *     `plinth.` queues, which belong to the platform: among them are those of workflows of its own code.
          * @example emails
          */
         QueueName: string;

@@ -1,7 +1,7 @@
 import { emit, type Event } from '../../outbox.ts';
 import type { Sql } from '../../sql.ts';
 import type { FailedJob } from '../settle.store.ts';
-import { queuePrefix } from './limits.ts';
+import { isQueueOfRuns } from './limits.ts';
 import { type EndedRun, type JobEnd, runStore } from './runs.store.ts';
 
 /** Ends the runs whose jobs have ended, in the transaction that ended the jobs, with their events. */
@@ -36,7 +36,7 @@ export const cancelRuns = (
     jobs.filter(isOfRun).map(({ tenant_id, id }) => ({ tenant_id, job_id: id, result: 'cancelled' })),
   );
 
-export const isOfRun = ({ queue }: { readonly queue: string }): boolean => queue.startsWith(queuePrefix);
+export const isOfRun = ({ queue }: { readonly queue: string }): boolean => isQueueOfRuns(queue);
 
 const endedEvent = (
   state: 'completed' | 'failed',

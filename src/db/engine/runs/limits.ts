@@ -13,7 +13,23 @@ export const runLimits = {
   longestWaitMs: 8_760 * 3_600_000,
 } as const;
 
-/** The queue from which workers take the jobs of a workflow's runs. */
-export const queueOf = (name: string, version: number): string => `${queuePrefix}${name}.v${version}`;
+/** Queues of runs that outside workers execute, and of runs that code of the platform executes, which no outside worker gets. */
+const prefixes = { http: 'workflow.', code: 'plinth.workflow.' } as const;
 
-export const queuePrefix = 'workflow.';
+/**
+ * The queue from which workers take the jobs of a workflow's runs. It has no tenant in its name, so a workflow that a tenant registers has
+ * another one than that of the same name whose code the platform has.
+ */
+export const queueOf = ({
+  name,
+  version,
+  source,
+}: {
+  readonly name: string;
+  readonly version: number;
+  readonly source: 'code' | 'http';
+}): string => `${prefixes[source]}${name}.v${version}`;
+
+/** Whether the jobs of a queue execute runs. */
+export const isQueueOfRuns = (queue: string): boolean =>
+  queue.startsWith(prefixes.http) || queue.startsWith(prefixes.code);

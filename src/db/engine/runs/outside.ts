@@ -10,12 +10,15 @@ import { type StepRow, stepStore } from './steps.store.ts';
 /** How often a run may get another job while it is being locked. */
 const mostRounds = 10;
 
+/** A run with its live job, both locked. */
+export interface LockedRun extends RunHead {
+  readonly lease_id: string | null;
+  /** The queue of the job; null when there is none. */
+  readonly queue: string | null;
+}
+
 /** Locks the live job of a run, if there is one, and then the run. @throws NotFound */
-export async function lockRun(
-  sql: Sql,
-  tenant: string,
-  id: string,
-): Promise<RunHead & { readonly lease_id: string | null; readonly isLive: boolean }> {
+export async function lockRun(sql: Sql, tenant: string, id: string): Promise<LockedRun> {
   const store = runStore(sql);
   for (let round = 0; round < mostRounds; round++) {
     const [, seen] = await Promise.all([sql`savepoint lock_run`, store.find(tenant, id)]);
@@ -23,7 +26,7 @@ export async function lockRun(
     const job = await store.lockJob(tenant, seen.job_id);
     const run = await store.lock(tenant, id);
     if (run?.job_id === seen.job_id)
-      return { ...run, lease_id: job?.lease_id ?? null, isLive: job !== undefined };
+      return { ...run, lease_id: job?.lease_id ?? null, queue: job?.queue ?? null };
     // The run has got another job meanwhile. Its lock is given back, because jobs are locked before runs.
     await sql`rollback to savepoint lock_run`;
   }

@@ -4,6 +4,8 @@ import { until } from '../../../testing/until.ts';
 import { type Engine, JobFailure, StepFailed, type WorkflowCode } from '../index.ts';
 import { engines, queries } from '../testing/queries.ts';
 import { lockRun, storeSignal } from './outside.ts';
+import { startRun } from './starting.ts';
+import { workflowStore } from './workflows.store.ts';
 
 let db: TestDatabase;
 const { create, stop } = engines(() => db);
@@ -186,7 +188,7 @@ describe('a workflow', () => {
       }
     });
     await began.promise;
-    await db.sql`update jobs.job set lease_id = 'lease_other' where queue = 'workflow.w.v1'`;
+    await db.sql`update jobs.job set lease_id = 'lease_other' where queue = 'plinth.workflow.w.v1'`;
     gate.resolve();
     await until(async () => (await db.sql`select from jobs.step`).length === 0);
     await stop();
@@ -197,10 +199,39 @@ describe('a workflow', () => {
   test('of another version is left to those who have it', async () => {
     const id = await begin(() => 'one');
     await ended(id);
-    const { id: job } = await engine.enqueue({ name: 'w', queue: 'workflow.w.v2', payload: { run_id: 'x' } });
+    const { id: job } = await engine.enqueue({
+      name: 'w',
+      queue: 'plinth.workflow.w.v2',
+      payload: { run_id: 'x' },
+    });
     await begin1(engine);
     expect(await db.sql`select state from jobs.job where id = ${job}`).toEqual([{ state: 'pending' }]);
   });
+});
+
+test('what a tenant has registered under the name of a workflow that code has is not executed by that code', async () => {
+  const executed: string[] = [];
+  // The tenant came first: later, the name is refused.
+  const own = { tenant_id: 'acme', app_id: 'default', name: 'w', version: 1, source: 'http' as const };
+  const terms = { description: '', max_attempts: 5, timeout_ms: 60_000 };
+  const backoff = { backoff_type: 'fixed', backoff_delay_ms: 1_000, backoff_max_ms: 1_000 };
+  await workflowStore(db.sql).put({ ...own, ...terms, ...backoff });
+  const id = await begin((_, ctx) => void executed.push(ctx.run.tenant));
+  await ended(id);
+  const { id: theirs } = await db.transaction((sql) =>
+    startRun(
+      sql,
+      { name: 'w' },
+      { tenants: ['acme'], app: 'default' },
+      { enqueue: (job, tx) => engine.enqueue(job, { tx }), maxPayload: 1_024 },
+    ),
+  );
+  await begin1(engine);
+  expect(executed).toEqual(['system', 'system']);
+  expect(await run(theirs)).toMatchObject({ tenant_id: 'acme', state: 'running' });
+  expect(
+    await db.sql`select distinct queue from jobs.job union select queue from jobs.job_done order by queue`,
+  ).toEqual([{ queue: 'plinth.workflow.w.v1' }, { queue: 'workflow.w.v1' }]);
 });
 
 /** Lets the engine execute one more run. */

@@ -85,9 +85,12 @@ export const runStore = (sql: Sql) => ({
   },
 
   /** Locks the live job of a run, so that it neither begins nor ends meanwhile. Returns its lease; undefined when no job is live. */
-  async lockJob(tenant: string, jobId: string): Promise<{ lease_id: string | null } | undefined> {
-    const [row] = await sql<{ lease_id: string | null }[]>`
-      select lease_id from jobs.job where tenant_id = ${tenant} and id = ${jobId} for update`;
+  async lockJob(
+    tenant: string,
+    jobId: string,
+  ): Promise<{ lease_id: string | null; queue: string } | undefined> {
+    const [row] = await sql<{ lease_id: string | null; queue: string }[]>`
+      select lease_id, queue from jobs.job where tenant_id = ${tenant} and id = ${jobId} for update`;
     return row;
   },
 

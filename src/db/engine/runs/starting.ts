@@ -93,7 +93,7 @@ export function jobOf(
     tenant,
     app,
     name: workflow.name,
-    queue: queueOf(workflow.name, workflow.version),
+    queue: queueOf(workflow),
     payload: { run_id: id },
     origin_id: id,
     max_attempts: workflow.max_attempts,

@@ -29,7 +29,12 @@ export function createWorkflows(deps: WorkflowsDeps): Workflows {
       declared.push(columnsOf(name, version, options));
       const { concurrency } = options;
       const handler = executed(deps, code);
-      deps.handle(queueOf(name, version), name, handler, concurrency === undefined ? {} : { concurrency });
+      deps.handle(
+        queueOf({ name, version, source: 'code' }),
+        name,
+        handler,
+        concurrency === undefined ? {} : { concurrency },
+      );
     },
     async register(ended) {
       for (const workflow of declared)

@@ -61,6 +61,7 @@ export function notifyOfLogouts(
   createDeliveryQueue<DueLogout>({
     engine,
     outbound,
+    log,
     name: 'auth_logouts',
     claim: (count) => logoutStore(db.sql).claim(count),
     request,

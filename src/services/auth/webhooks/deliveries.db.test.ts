@@ -151,6 +151,20 @@ describe('a delivery', () => {
   });
 });
 
+it('a delivery whose request cannot be made has failed', async () => {
+  const { url, received } = await receiver(200);
+  const webhook = await create({ url });
+  await server.db.sql`update auth.webhooks set secret_box = '\\x0102' where id = ${webhook.id}`;
+  await test(webhook);
+  expect(await delivery(webhook, ({ state }) => state === 'failed')).toMatchObject({
+    attempts: 1,
+    status_code: null,
+    error: 'the request could not be made',
+    next_attempt_at: null,
+  });
+  expect(received).toEqual([]);
+});
+
 describe('a receiver that fails', () => {
   const due = (webhookId: string) =>
     server.db.sql`
@@ -166,6 +180,23 @@ describe('a receiver that fails', () => {
     await test(healthy);
     await delivery(healthy, ({ state }) => state === 'delivered');
     expect(hanging.requests()).toBe(4);
+  });
+
+  it('with others of its tenant leaves places to those of other tenants', async () => {
+    const hanging = await hangingReceiver();
+    const tenant = 'hanging';
+    const app = await api.send('POST', '/apps', { tenant, body: { name: 'App', slug: 'app' } });
+    const as = { tenant, headers: { 'X-App-ID': String(app['id']) } };
+    for (let made = 0; made < 12; made++) {
+      const { id } = await api.send('POST', '/webhooks', { ...as, body: { url: hanging.url } });
+      for (let count = 0; count < 4; count++) await api.send('POST', `/webhooks/${id}/test`, as);
+    }
+    await vi.waitFor(() => expect(hanging.requests()).toBe(32), { timeout: 20_000 });
+    const { url } = await receiver(200);
+    const healthy = await create({ url });
+    for (let count = 0; count < 8; count++) await test(healthy);
+    await delivery(healthy, ({ state }) => state === 'delivered');
+    expect(hanging.requests()).toBe(32);
   });
 
   it('is left in peace after ten failures, and gets a single request afterwards', async () => {

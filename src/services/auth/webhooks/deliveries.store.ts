@@ -28,6 +28,8 @@ export const testEvent = 'auth.webhook.test';
 
 /** The most deliveries to a webhook that are in flight. */
 const mostInFlight = 4;
+/** The most deliveries of a tenant that are in flight, half of what one process attempts: its receivers may all hang. */
+const mostOfTenant = 32;
 /** The most webhooks of one look for due deliveries. */
 const mostWebhooks = 20_000;
 
@@ -81,9 +83,12 @@ export const deliveryStore = (sql: Sql) => ({
         ) as next
         where waiting.seen < ${mostWebhooks}
       ),
-      first as materialized (
-        select due.tenant_id, due.id, webhooks.url, webhooks.secret_box,
-          case when webhooks.previous_until > now() then webhooks.previous_secret_box end as previous_secret_box
+      seen as (
+        select due.*, webhooks.url, webhooks.secret_box, coalesce(claimed_until > now(), false) as is_claimed,
+          case when webhooks.previous_until > now() then webhooks.previous_secret_box end as previous_secret_box,
+          row_number() over (
+            partition by due.tenant_id order by coalesce(claimed_until > now(), false) desc, due.next_attempt_at, due.id
+          ) as of_tenant
         from waiting
         join auth.webhooks on webhooks.tenant_id = waiting.tenant_id and webhooks.id = waiting.webhook_id
         cross join lateral (
@@ -91,10 +96,14 @@ export const deliveryStore = (sql: Sql) => ({
           where deliveries.tenant_id = webhooks.tenant_id and deliveries.webhook_id = webhooks.id
             and state = 'pending' and next_attempt_at <= now() and (webhooks.active or event = ${testEvent})
           order by next_attempt_at, id
-          limit case when webhooks.breaker = 'closed' then ${mostInFlight} else 1 end
+          limit case when webhooks.breaker = 'closed' and webhooks.consecutive_failures = 0 then ${mostInFlight} else 1 end
         ) as due
-        where (webhooks.retry_at is null or webhooks.retry_at <= now()) and (claimed_until is null or claimed_until <= now())
-        order by due.next_attempt_at
+        where webhooks.retry_at is null or webhooks.retry_at <= now()
+      ),
+      first as materialized (
+        select tenant_id, id, url, secret_box, previous_secret_box from seen
+        where not is_claimed and of_tenant <= ${mostOfTenant}
+        order by next_attempt_at
         limit ${count}
       )
       update auth.deliveries

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../db/clock.ts';
 import type { DueRows, Engine } from '../../../db/engine/index.ts';
-import type { Database, Sql } from '../../../db/index.ts';
+import type { Database, Log, Sql } from '../../../db/index.ts';
 import type { Event, Written } from '../../../db/outbox.ts';
 import type { Deliver } from '../../../db/write.ts';
 import type { AttemptRequest } from '../../../delivery/attempt.ts';
@@ -27,6 +27,7 @@ interface DeliveriesDeps {
   readonly db: Database;
   readonly engine: Pick<Engine, 'dueRows'>;
   readonly outbound: Outbound;
+  readonly log: Log;
   readonly clock: Clock;
   readonly sealer: Sealer;
 }
@@ -34,11 +35,12 @@ interface DeliveriesDeps {
 /** The sealing purpose of webhook secrets. */
 const webhookSecrets = 'auth/webhooks/v1';
 
-export function createDeliveries({ db, engine, outbound, clock, sealer }: DeliveriesDeps): Deliveries {
+export function createDeliveries({ db, engine, outbound, log, clock, sealer }: DeliveriesDeps): Deliveries {
   const signer = createSigner({ sealer, clock }, webhookSecrets);
   const queue = createDeliveryQueue<DueDelivery>({
     engine,
     outbound,
+    log,
     name: 'auth_deliveries',
     claim: (count) => deliveryStore(db.sql).claim(count),
     request: (delivery) => requestOf(signer, delivery),

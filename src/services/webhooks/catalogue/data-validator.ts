@@ -1,6 +1,5 @@
-import { Ajv, type Options } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { DomainError, Invalid } from '../../../lib/errors.ts';
+import { checkGrammar, dialects, options } from './schema-grammar.ts';
 import { patterns } from './schema-patterns.ts';
 import { costKeyword, type Dialect, preparedSchema } from './schema-walk.ts';
 import { type Cost, TooMuchWork, unitsOf, Work } from './schema-work.ts';
@@ -14,12 +13,21 @@ const longestViolation = 300;
 const tooComplex = 'data is too complex to be validated';
 
 /**
- * Compiles a JSON Schema. Its validator does a bounded amount of work, whatever the schema and the data are.
+ * Compiles a JSON Schema that somebody has just written.
  * @throws Invalid when the schema is malformed or one that is refused
+ */
+export async function compileNewSchema(given: Readonly<Record<string, unknown>>): Promise<DataValidator> {
+  const { dialect } = preparedSchema(given);
+  await checkGrammar(dialect, given);
+  return compileSchema(given);
+}
+
+/**
+ * Compiles a JSON Schema that was accepted before. Its validator does a bounded amount of work, whatever the schema and the data are.
+ * @throws Invalid when the schema is one that is refused
  */
 export function compileSchema(given: Readonly<Record<string, unknown>>): DataValidator {
   const { dialect, schema } = preparedSchema(given);
-  checkGrammar(dialect, given);
   const work = new Work();
   const validate = compiled(dialect, schema, work);
 
@@ -39,18 +47,10 @@ export function compileSchema(given: Readonly<Record<string, unknown>>): DataVal
   return validator;
 }
 
-const options: Options = {
-  strict: false,
-  allErrors: false,
-  inlineRefs: false,
-  validateFormats: false,
-  logger: false,
-};
-
 /** Each schema has an instance of its own, because an instance keeps parts of everything that it compiled. */
 function compiled(dialect: Dialect, schema: object, work: Work) {
   const regExp = Object.assign(patterns(work), { code: 'pattern' });
-  const ajv = new classes[dialect]({
+  const ajv = new dialects[dialect].Library({
     ...options,
     meta: false,
     validateSchema: false,
@@ -78,26 +78,6 @@ function compiled(dialect: Dialect, schema: object, work: Work) {
   } catch (error) {
     throw refusal(error);
   }
-}
-
-const classes: Readonly<Record<Dialect, new (options: Options) => Ajv>> = {
-  '2020-12': Ajv2020,
-  'draft-07': Ajv,
-};
-
-/** Checks schemas against the schemas of their dialects; nothing else is compiled in these instances. */
-const grammars: Partial<Record<Dialect, Ajv>> = {};
-
-const names: Readonly<Record<Dialect, string>> = {
-  '2020-12': 'https://json-schema.org/draft/2020-12/schema',
-  'draft-07': 'http://json-schema.org/draft-07/schema',
-};
-
-function checkGrammar(dialect: Dialect, schema: object): void {
-  const grammar = (grammars[dialect] ??= new classes[dialect](options));
-  if (grammar.validate(names[dialect], schema)) return;
-  const [{ instancePath = '', message = 'is not a schema' } = {}] = grammar.errors ?? [];
-  throw Invalid(`schema: ${instancePath || 'it'} ${message}`.slice(0, longestViolation).toWellFormed());
 }
 
 function refusal(error: unknown): unknown {

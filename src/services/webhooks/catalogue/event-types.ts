@@ -6,7 +6,7 @@ import { Invalid } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { changedTerms, newTerms } from './event-type-terms.ts';
 import { byName, eventTypeStore } from './event-types.store.ts';
-import { compileSchema } from './data-validator.ts';
+import { compileNewSchema } from './data-validator.ts';
 import { platformTypes } from './platform-types.ts';
 
 /** Event types: the catalogue that all tenants of an app share. */
@@ -14,7 +14,7 @@ export const eventTypes = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
   ({
     async create({ body }, context) {
       const terms = newTerms(body, new Date());
-      checkExample(body);
+      await checkExample(body);
       return await write(context, async ({ sql, emit }) => {
         await eventTypeStore(sql).put(context.app, body.name, terms);
         const type = await eventTypeStore(sql).get(context.app, body.name);
@@ -42,7 +42,7 @@ export const eventTypes = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
         await store.lock(app, name);
         const { schema, example } = await store.get(app, name);
         const terms = changedTerms(body);
-        checkExample({ schema, example, ...body });
+        await checkExample({ schema, example, ...body });
         await store.update(app, name, terms);
         const type = await store.get(app, name);
         emit('webhooks.event_type.registered', { id: name }, type);
@@ -59,11 +59,12 @@ export const eventTypes = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
   }) satisfies EventTypes<Context>;
 
 /** Checks the schema, and that the example satisfies it. */
-function checkExample({
+async function checkExample({
   schema = null,
   example = null,
-}: Partial<Pick<EventType, 'schema' | 'example'>>): void {
+}: Partial<Pick<EventType, 'schema' | 'example'>>): Promise<void> {
   if (schema === null) return;
-  const violation = example === null ? compileSchema(schema) && undefined : compileSchema(schema)(example);
+  const validate = await compileNewSchema(schema);
+  const violation = example === null ? undefined : validate(example);
   if (violation !== undefined) throw Invalid(`example: does not match the schema: ${violation}`);
 }

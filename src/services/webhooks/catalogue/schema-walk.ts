@@ -1,6 +1,6 @@
 import { Invalid } from '../../../lib/errors.ts';
 import { isDeeper } from '../../../lib/json-levels.ts';
-import { type Cost, costOf } from './schema-work.ts';
+import { type Cost, codeOf, costOf } from './schema-work.ts';
 
 /** The dialects of JSON Schema that are understood. */
 export type Dialect = '2020-12' | 'draft-07';
@@ -22,6 +22,8 @@ const dialects: Readonly<Record<string, Dialect>> = {
 
 const mostLevels = 32;
 const mostSubschemas = 500;
+/** The most code that a schema becomes, in units of `codeOf`: compiling it cannot be interrupted, and takes less than 50 ms. */
+const mostCode = 600;
 
 /** Keywords whose value is a subschema, a list of subschemas, or an object whose members are subschemas. */
 const inOne = new Set([
@@ -62,6 +64,7 @@ class Walk {
   readonly #targets = new Set<string>();
   readonly #references: { readonly target: string; readonly at: string }[] = [];
   #subschemas = 0;
+  #code = 0;
 
   constructor(id: unknown) {
     this.#id = id;
@@ -73,6 +76,8 @@ class Walk {
     if (typeof schema === 'boolean') return schema;
     if (!isObject(schema)) throw Invalid(`schema: must be an object or a boolean at ${at}`);
     this.#check(schema, at);
+    this.#code += codeOf(schema);
+    if (this.#code > mostCode) throw Invalid(`schema: its keywords are more than ${mostCode} units of work`);
     const members = Object.entries(schema).map(([name, value]) => [name, this.#member(name, value, at)]);
     const cost: [string, Cost] = [costKeyword, costOf(schema)];
     return Object.fromEntries([...members, cost]);

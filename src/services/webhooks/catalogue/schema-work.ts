@@ -72,6 +72,47 @@ export function costOf(schema: Readonly<Record<string, unknown>>): Cost {
   };
 }
 
+/** Keywords that only describe, of which no code is made. */
+const descriptive = new Set([
+  ...[
+    'title',
+    'description',
+    'examples',
+    'default',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+    'format',
+    '$comment',
+  ],
+  ...['$schema', '$id', '$anchor', '$defs', 'definitions', 'contentEncoding', 'contentMediaType'],
+]);
+/** Keywords of which there is code for each name or value that they list, up to the length from which on it is a loop. */
+const listing = ['required', 'enum', 'dependentRequired', 'dependencies', 'patternProperties'];
+const longestList = 200;
+/** A reference is a call, and what it leads to a function of its own. */
+const unitsOfReference = 4;
+
+/**
+ * How much code a subschema becomes, without its own subschemas: a unit for itself, for each keyword, and for each two of the names and
+ * values that a keyword lists.
+ */
+export function codeOf(schema: Readonly<Record<string, unknown>>): number {
+  const keywords = Object.keys(schema).filter((name) => !descriptive.has(name));
+  const listed = listing.reduce((sum, name) => sum + listedIn(schema[name]), 0);
+  const reference = Object.hasOwn(schema, '$ref') ? unitsOfReference : 0;
+  return 1 + keywords.length + reference + Math.ceil(listed / 2);
+}
+
+function listedIn(value: unknown): number {
+  if (Array.isArray(value)) return Math.min(value.length, longestList);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>(
+    (sum, one) => sum + 1 + listedIn(Array.isArray(one) ? one : []),
+    0,
+  );
+}
+
 const sizeOf = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length);
 
 /** The units of checking one value. */

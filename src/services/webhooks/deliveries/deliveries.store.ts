@@ -1,6 +1,7 @@
 import type { Attempt, Delivery, DeliveryState } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../../db/long-lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import type { newestById } from '../newest-by-id.ts';
@@ -19,8 +20,14 @@ type DeliveryWindow = Window<typeof newestById>;
 
 /** Every statement about deliveries as their owners see them. Those that have not ended are in a table of their own. */
 export const deliveryStore = (sql: Sql) => ({
-  async list(view: View, filter: DeliveryFilter, window: DeliveryWindow): Promise<Delivery[]> {
-    const isLive = filter.state === 'pending' || filter.state === 'delivering';
+  /** A page, and where the next one goes on if this one stopped looking for deliveries that match. */
+  async list(
+    view: View,
+    filter: DeliveryFilter,
+    window: DeliveryWindow,
+  ): Promise<{ rows: Delivery[]; resumed: { id: string } | undefined }> {
+    const lookedTo = await endOfLook(sql, view, filter, window);
+    const isLive = isOfLive(filter);
     const all = {
       ...window,
       // Each table alone may fill the page, and what is skipped of the whole may lie in either.
@@ -28,11 +35,14 @@ export const deliveryStore = (sql: Sql) => ({
       offset: 0,
     };
     const end = () => sql`
-      where ${isInView(sql, view)} ${matches(sql, filter)} ${followsPrevious(sql, window)} ${onePage(sql, all)}`;
+      where ${isInView(sql, view)} ${matches(sql, filter)} ${followsPrevious(sql, window)}
+        ${lookedTo === undefined ? sql`` : sql`and id >= ${lookedTo}`}
+      ${onePage(sql, all)}`;
     const live = () => sql`(select ${liveColumns(sql)} from webhooks.delivery ${end()})`;
     const done = () => sql`(select ${doneColumns(sql)} from webhooks.delivery_done ${end()})`;
     const rows = filter.state === undefined ? sql`${live()} union all ${done()}` : isLive ? live() : done();
-    return await sql<Delivery[]>`select * from (${rows}) as both_of_them ${onePage(sql, window)}`;
+    const found = await sql<Delivery[]>`select * from (${rows}) as both_of_them ${onePage(sql, window)}`;
+    return { rows: found, resumed: resumedAt(window, found, lookedTo) };
   },
 
   async get(view: View, id: string): Promise<Delivery> {
@@ -59,6 +69,27 @@ export const deliveryStore = (sql: Sql) => ({
     return delivery;
   },
 });
+
+const isOfLive = ({ state }: DeliveryFilter) => state === 'pending' || state === 'delivering';
+
+/** The last delivery at which a page may look. An event has few of them, and a page without a filter shows all at which it looks. */
+async function endOfLook(
+  sql: Sql,
+  view: View,
+  filter: DeliveryFilter,
+  window: DeliveryWindow,
+): Promise<string | undefined> {
+  const { eventId, endpointId, eventType, state, from, to } = filter;
+  if (eventId !== undefined || (eventType ?? state ?? from ?? to) === undefined) return undefined;
+  const live = { table: sql`webhooks.delivery`, where: isInView(sql, view) };
+  const ofEndpoint = endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`;
+  const unsuccessful = state === 'failed' || state === 'cancelled' ? sql`and state <> 'delivered'` : sql``;
+  const done = {
+    table: sql`webhooks.delivery_done`,
+    where: sql`${isInView(sql, view)} ${ofEndpoint} ${unsuccessful}`,
+  };
+  return await lookEnd(sql, state === undefined ? [live, done] : [isOfLive(filter) ? live : done], window);
+}
 
 /** The columns of a delivery that has not ended. */
 export const liveColumns = (sql: Sql) => sql`

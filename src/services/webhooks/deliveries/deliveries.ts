@@ -17,14 +17,16 @@ export const deliveries = ({ db, dispatcher }: Pick<Deps, 'db' | 'dispatcher'>) 
       const [window, view] = [windowOf(request, newestById), viewOf(context)];
       const { id: endpointId } = await endpointStore(db.sql).owner(reachOf(context), id);
       const filter = { endpointId, state, eventType, from, to };
-      return answerPage(context.reply, window, await deliveryStore(db.sql).list(view, filter, window));
+      const { rows, resumed } = await deliveryStore(db.sql).list(view, filter, window);
+      return answerPage(context.reply, window, rows, resumed);
     },
 
     async listAll({ tenant_id, state, event_type: eventType, from, to, endpoint_id, ...request }, context) {
       const [window, view] = [windowOf(request, newestById), viewOf(context, tenant_id)];
       const endpointId = await filteredEndpoint(db, reachOf(context), endpoint_id);
       const filter = { endpointId, state, eventType, from, to };
-      return answerPage(context.reply, window, await deliveryStore(db.sql).list(view, filter, window));
+      const { rows, resumed } = await deliveryStore(db.sql).list(view, filter, window);
+      return answerPage(context.reply, window, rows, resumed);
     },
 
     get: ({ id }, context) => deliveryStore(db.sql).get(viewOf(context), id),

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { Webhook as Svix } from 'svix';
 import { expect, it } from 'vitest';
 import type { Received } from '../dispatch/testing/receiver.ts';
 import { delivering } from './testing.ts';
@@ -14,6 +15,29 @@ const verifies = (secret: string, { body, headers }: Received): boolean => {
     return false;
   }
 };
+
+it.each(['standard', 'data'])(
+  'the libraries of two others verify the format %s, and nothing that was changed',
+  async (payload_format) => {
+    const endpoint = await one.endpoint({ payload_format }, { tenant: `verified-${payload_format}` });
+    const { id } = await one.delivered(endpoint, {}, 'delivered');
+    const { body, headers } = one.receiver.received.find(
+      (request) => request.headers['plinth-delivery-id'] === id,
+    )!;
+    const sent = { ...headers };
+    const changed = [
+      { body: `${body} `, headers: sent },
+      { body, headers: { ...sent, 'webhook-id': 'evt_other' } },
+      { body, headers: { ...sent, 'webhook-timestamp': String(Number(sent['webhook-timestamp']) - 1) } },
+      { body, headers: { ...sent, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` } },
+    ];
+    for (const Library of [Webhook, Svix]) {
+      const library = new Library(endpoint.secret);
+      expect(() => library.verify(body, sent)).not.toThrow();
+      for (const one of changed) expect(() => library.verify(one.body, one.headers)).toThrow();
+    }
+  },
+);
 
 it('during an overlap both secrets sign, and without one only the new one', async () => {
   const endpoint = await one.endpoint({}, as);

@@ -177,8 +177,7 @@ const lanes = (sql: Sql, { lanes, count }: ClaimRequest) => sql`
         extract(epoch from greatest(locked.tat, statement_timestamp()) - statement_timestamp())::float8 * 1000 as ahead_ms,
         case
           when locked.breaker <> 'closed' then 1
-          else least(locked.window_size, endpoint.max_concurrency)
-            - (select count(*) from webhooks.delivery where endpoint_id = locked.endpoint_id and state = 'delivering')
+          else least(locked.window_size, endpoint.max_concurrency) - webhooks.in_flight(locked.endpoint_id)
         end::integer as width
     ) as moment
   )`;

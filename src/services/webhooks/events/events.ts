@@ -47,11 +47,8 @@ export const events = ({
       const window = windowOf(request, newestById);
       const event = await eventStore(db.sql).get(viewOf(context), id);
       const view = { app: event.app_id, tenant: event.tenant_id };
-      return answerPage(
-        context.reply,
-        window,
-        await deliveryStore(db.sql).list(view, { eventId: id }, window),
-      );
+      const { rows } = await deliveryStore(db.sql).list(view, { eventId: id }, window);
+      return answerPage(context.reply, window, rows);
     },
   }) satisfies Events<Context>;
 

@@ -1,0 +1,18 @@
+/** A certificate for `other.example` that vouches for itself, for a hundred years, and its key. Nothing but tests uses it. */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBoTCCAUegAwIBAgIUJvdRA9+mo3haqwxNbe+7tTMH7bIwCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNb3RoZXIuZXhhbXBsZTAgFw0yNjExMjUyMzE1MjBaGA8yMTI2
+MTEwMTIzMTUyMFowGDEWMBQGA1UEAwwNb3RoZXIuZXhhbXBsZTBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABFhXvcf9DKLi30VUkzJwXEZF7bndNI3z88zsGw/5CJ/2
+Bd9fJ2SR8cmlIUnkBzOkI813OW2P7G+3pYrZZWQVg7ajbTBrMB0GA1UdDgQWBBQi
+9AruUrAYxFnE4eWpZmVAc/YvxDAfBgNVHSMEGDAWgBQi9AruUrAYxFnE4eWpZmVA
+c/YvxDAYBgNVHREEETAPgg1vdGhlci5leGFtcGxlMA8GA1UdEwEB/wQFMAMBAf8w
+CgYIKoZIzj0EAwIDSAAwRQIhAPD22LfJmw8Q38b2gzhZcSzOXPjcQDAeWw/aqsOx
+bBkqAiA0mvhHuFfsfvpA9kHU+wdpiyDGIKnJGALIBDmM2oHdvA==
+-----END CERTIFICATE-----`;
+
+export const certificateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgV0XUkujxuOkKWH9r
+sJbfcsodWJTac/RT84xZP18qBgGhRANCAARYV73H/Qyi4t9FVJMycFxGRe253TSN
+8/PM7BsP+Qif9gXfXydkkfHJpSFJ5AczpCPNdzltj+xvt6WK2WVkFYO2
+-----END PRIVATE KEY-----`;
