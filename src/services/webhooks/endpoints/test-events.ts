@@ -3,7 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import { eventTypeStore } from '../catalogue/event-types.store.ts';
 import type { Deps } from '../deps.ts';
 import { newEventId } from '../event-ids.ts';
-import { eventData } from '../events/event-data.ts';
+import { eventData } from '../catalogue/event-data.ts';
 import { testEventStore } from './test-events.store.ts';
 
 interface Owner {

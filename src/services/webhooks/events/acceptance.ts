@@ -7,7 +7,7 @@ import { isPlatformType } from '../catalogue/platform-types.ts';
 import type { Deps } from '../deps.ts';
 import { newEventId } from '../event-ids.ts';
 import { acceptStore, type NewEvent } from './accept.store.ts';
-import { eventData } from './event-data.ts';
+import { eventData } from '../catalogue/event-data.ts';
 import { createIntake } from './intake.ts';
 
 /** Who sends events. */
