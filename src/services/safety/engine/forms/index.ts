@@ -31,6 +31,7 @@ export async function recognise(request: FormsRequest): Promise<Recognised[]> {
   const scan = new Scan(plain.text, wanted, scoring, region);
   await scanText(scan, pause);
   if (scan.wants('pii.person_name')) await recogniseNames(scan, pause);
+  await pause();
   return withoutOverlaps(scan.found).map(({ type, start, end, score, normalised }) => {
     const [from, to] = originalSpan(plain, start, end);
     return { type, start: from, end: to, score, message: messages.get(type)!, normalised };

@@ -19,6 +19,8 @@ export interface Candidate {
   readonly end: number;
   readonly score: number;
   readonly normalised: string;
+  /** Whether a context word stands nearby. */
+  readonly isNamed: boolean;
 }
 
 interface Scored {
@@ -49,6 +51,8 @@ export class Scan {
   pastUrl = 0;
   pastPhone = 0;
   pastColons = 0;
+  /** The row of digits in which a national phone number was looked for, and at how many places. */
+  readonly row = { end: 0, beginnings: 0 };
 
   readonly #wanted: ReadonlySet<string>;
   readonly #scoring: Scoring;
@@ -71,14 +75,15 @@ export class Scan {
     const scored = this.#scoring.get(type)!;
     const words = this.#neighbours(start, end);
     let score = base ?? scored.base;
+    const isNamed = !scored.isSecret && isRaised(words, scored.context);
     if (scored.isSecret) {
       if (isExample(words)) score -= lowering;
     } else {
-      if (isRaised(words, scored.context)) score += raise;
+      if (isNamed) score += raise;
       if (isCounter(words)) score -= lowering;
     }
     score = Math.round(Math.min(0.99, score) * 10_000) / 10_000;
-    if (score > 0) this.found.push({ type, start, end, score, normalised });
+    if (score > 0) this.found.push({ type, start, end, score, normalised, isNamed });
   }
 
   #neighbours(start: number, end: number): Neighbours {

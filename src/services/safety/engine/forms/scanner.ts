@@ -104,6 +104,7 @@ class Questions {
     const { text } = this.#scan;
     const next = text.charCodeAt(end);
     if (next === 95 || next === 45 || next === 46) recogniseToken(this.#scan, start, end);
+    if (mayBeRunToken(text, start)) recogniseRunToken(this.#scan, start, end);
     if (end - start <= 6 && kinds === upper) {
       recogniseSeparatedCode(this.#scan, start, end);
       if (this.#wants.mrz && next === 60) recogniseMrz(this.#scan, start);
@@ -182,7 +183,7 @@ class Questions {
     const scan = this.#scan;
     const { text } = scan;
     if (text.startsWith('//', at + 1)) {
-      if (this.#wants.url) recogniseUrl(scan, at);
+      if (this.#wants.url && at >= scan.pastUrl) recogniseUrl(scan, at);
       if (this.#wants.webhook && (classOf(text.charCodeAt(at - 1)) & lower) !== 0)
         recogniseSlackWebhook(scan, at - 5);
       return;
