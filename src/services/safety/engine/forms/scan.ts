@@ -11,6 +11,7 @@ import {
   raise,
 } from './context.ts';
 import type { Detector } from './recognised.ts';
+import { type Wishes, wishesOf } from './wishes.ts';
 
 /** What a recogniser found, in offsets of the plain text. */
 export interface Candidate {
@@ -54,6 +55,7 @@ export class Scan {
   /** The row of digits in which a national phone number was looked for, and at how many places. */
   readonly row = { end: 0, beginnings: 0 };
 
+  readonly wishes: Wishes;
   readonly #wanted: ReadonlySet<string>;
   readonly #scoring: Scoring;
   #around: { start: number; end: number; words: Neighbours } | undefined;
@@ -61,6 +63,7 @@ export class Scan {
   constructor(text: string, wanted: ReadonlySet<string>, scoring: Scoring, region: string | undefined) {
     this.text = text;
     this.region = region;
+    this.wishes = wishesOf(wanted);
     this.#wanted = wanted;
     this.#scoring = scoring;
   }
