@@ -11,6 +11,16 @@ export function textsWith(types: ReadonlySet<string>): readonly Sample[] {
   return [...positive, ...benign.slice(0, positive.length)];
 }
 
+/** Prose of a kilobyte around each of the texts, as scanned texts mostly are: something is in them, but not in every line. */
+export function documentsOf(samples: readonly Sample[]): readonly Sample[] {
+  return samples.map((sample) => ({ ...sample, text: `${prose}\n${sample.text}\n${prose}`, labels: [] }));
+}
+
+const paragraph =
+  'Thank you for your patience while we looked into this. The parcel left our warehouse on Tuesday, and the carrier says that ' +
+  'it will be with you before the weekend; if it is not, please write again and we will send another one at no cost. ';
+const prose = paragraph.repeat(2);
+
 /** Says which of the labelled values of a text is found, as far as the peer says; for harmless texts whether anything is. */
 export interface Finder {
   spans(sample: Sample): Promise<readonly (readonly [start: number, end: number])[]>;

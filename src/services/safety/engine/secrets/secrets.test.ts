@@ -12,7 +12,7 @@ const jwt =
 const tokens: Record<string, { right: string[]; wrong: string[] }> = {
   aws_access_key: {
     right: ['AKIAIOSFODNN7QWERTYU', 'ASIAABCDEFGHIJKLMNOP'],
-    wrong: ['AKIAIOSFODNN7QWERTY', 'AKIAIOSFODNN7QWERTYUX', 'AKIA0OSFODNN7QWERTYU'],
+    wrong: ['AKIAIOSFODNN7QWERTY', 'AKIAIOSFODNN7QWERTYUX', 'AKIA0OSFODNN7QWERTYU', 'AKIAXXXXXXXXXXXXXXXX'],
   },
   github_token: {
     right: ['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', `github_pat_${chars(22)}_${chars(59)}`],
@@ -100,6 +100,7 @@ describe('secrets that only their name makes one', () => {
     ['secret.generic_assignment', 'password=x7Kq92mVb4Tz81Lp', 'x7Kq92mVb4Tz81Lp'],
     ['secret.generic_assignment', "client_secret: 'x7Kq92mVb4Tz81Lp'", 'x7Kq92mVb4Tz81Lp'],
     ['secret.generic_assignment', '{"api-key": "x7Kq92mVb4Tz81Lp"}', 'x7Kq92mVb4Tz81Lp'],
+    ['secret.generic_assignment', 'pwd=Tr0ub4dor&3xyz;', 'Tr0ub4dor&3xyz'],
     ['secret.generic_assignment', 'auth_token := "x7Kq92mVb4Tz81Lp"', 'x7Kq92mVb4Tz81Lp'],
     ['secret.generic_assignment', "'password' => 'x7!Kq92#mVb4Tz'", 'x7!Kq92#mVb4Tz'],
     ['secret.generic_assignment', 'https://acme.org/?access_token=x7Kq92mVb4Tz81Lp&x=1', 'x7Kq92mVb4Tz81Lp'],
