@@ -58,7 +58,7 @@ const unlessLasting =
 
 function draftOf(event: RelayedEvent, log: Deps['log']): NewEvent[] {
   try {
-    return [newEvent(inputOf(event), originOf(event), event.type, Date.now())];
+    return [newEvent(inputOf(event), originOf(event), `${event.type}: `, Date.now())];
   } catch (error) {
     unlessLasting(event, log)(error);
     return [];

@@ -1,6 +1,6 @@
-import type { Fragment } from 'postgres';
 import type { GroupBy } from '../../../../generated/audit/types.ts';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 import { followsPrevious, orderedBy, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
@@ -185,8 +185,17 @@ const shown = (sql: Sql): Fragment => sql`
 const given = (sql: Sql, places: readonly Place[]) => sql`
   unnest(
     ${places.map(({ tenant }) => tenant)}::text[], ${places.map(({ app }) => app)}::text[],
-    ${places.map(({ actorRef }) => actorRef ?? null)}::bytea[], ${places.map(({ subjectRef }) => subjectRef ?? null)}::bytea[],
-    ${places.map(({ resourceRef }) => resourceRef ?? null)}::bytea[]
+    ${byteArray(
+      sql,
+      places.map(({ actorRef }) => actorRef ?? null),
+    )}::bytea[], ${byteArray(
+      sql,
+      places.map(({ subjectRef }) => subjectRef ?? null),
+    )}::bytea[],
+    ${byteArray(
+      sql,
+      places.map(({ resourceRef }) => resourceRef ?? null),
+    )}::bytea[]
   ) as place(tenant_id, app_id, actor_ref, subject_ref, resource_ref)`;
 
 const isFound = (sql: Sql, filter: EventFilter) => sql`

@@ -25,16 +25,16 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
   return {
     async create({ body }, context) {
-      const [recorded] = await recordedFor(deps, context, [body], 'body');
+      const [recorded] = await recordedFor(deps, context, [body], () => '');
+      context.reply.status(recorded!.duplicate ? 200 : 201);
       if (recorded!.chained !== undefined) return recordedView(recorded!.chained);
-      context.reply.status(200);
       const row = await eventStore(db.sql).get(viewOf(context), recorded!.id);
       const [event] = await eventViews(db.sql, sealer, [row]);
       return event!;
     },
 
     async createBatch({ body }, context) {
-      const recorded = await recordedFor(deps, context, body.events, 'body.events');
+      const recorded = await recordedFor(deps, context, body.events, (at) => `events[${at}].`);
       return { events: await receipts(deps, context, recorded) };
     },
 
@@ -45,7 +45,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
     async listByUser({ userId, limit, offset, cursor, from, to, tenant_id }, context) {
       const places = await placesOf(context, { user_id: userId, tenant_id });
-      return await queried(deps, { limit, offset, cursor }, 'desc', places, withinOf({ from, to }, 'query'));
+      return await queried(deps, { limit, offset, cursor }, 'desc', places, withinOf({ from, to }));
     },
 
     async exportNdjson(sent, context) {
@@ -67,7 +67,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     },
 
     async aggregate({ body: { group_by, from, to, categories, tenant_id } }, context) {
-      const filter = { ...withinOf({ from, to }, 'body'), categories };
+      const filter = { ...withinOf({ from, to }), categories };
       return { buckets: await eventStore(db.sql).groups(viewOf(context, tenant_id), group_by, filter) };
     },
   } satisfies Events<Context>;
@@ -82,17 +82,12 @@ async function recordedFor(
   { known, intake }: Pick<Deps, 'known' | 'intake'>,
   { tenant, app, credential }: Context,
   inputs: readonly EventInput[],
-  path: string,
+  pathOf: (at: number) => string,
 ): Promise<readonly Recorded[]> {
   const recordedBy = `${credential.kind}:${credential.id}`;
   const now = Date.now();
   const drafts = inputs.map((input, at) =>
-    newEvent(
-      input,
-      { tenant: input.tenant_id ?? tenant, app, recordedBy, source: null },
-      inputs.length === 1 && path === 'body' ? path : `${path}.${at}`,
-      now,
-    ),
+    newEvent(input, { tenant: input.tenant_id ?? tenant, app, recordedBy, source: null }, pathOf(at), now),
   );
   const streams = new Map(
     await Promise.all(

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 
 /** A person of a tenant and app, by reference. */
 export interface Person {
@@ -38,7 +39,13 @@ export const personStore = (sql: Sql) => ({
       select tenant_id, app_id, ref, wrapped
       from unnest(
         ${keys.map(({ tenant }) => tenant)}::text[], ${keys.map(({ app }) => app)}::text[],
-        ${keys.map(({ ref }) => ref)}::bytea[], ${keys.map(({ wrapped }) => wrapped)}::bytea[]
+        ${byteArray(
+          sql,
+          keys.map(({ ref }) => ref),
+        )}::bytea[], ${byteArray(
+          sql,
+          keys.map(({ wrapped }) => wrapped),
+        )}::bytea[]
       ) as given(tenant_id, app_id, ref, wrapped)
       order by tenant_id, app_id, ref
       on conflict on constraint subject_keys_pkey do nothing`;
@@ -55,5 +62,8 @@ export const personStore = (sql: Sql) => ({
 const given = (sql: Sql, persons: readonly Person[]) => sql`
   unnest(
     ${persons.map(({ tenant }) => tenant)}::text[], ${persons.map(({ app }) => app)}::text[],
-    ${persons.map(({ ref }) => ref)}::bytea[]
+    ${byteArray(
+      sql,
+      persons.map(({ ref }) => ref),
+    )}::bytea[]
   ) as given(tenant_id, app_id, ref)`;

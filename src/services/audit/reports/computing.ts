@@ -75,9 +75,7 @@ const verified = (
   range: { readonly from: number; readonly to: number } | undefined,
   head: Buffer,
 ): Promise<VerifyReport> | VerifyReport =>
-  range === undefined
-    ? nothingVerified(stream.id, head)
-    : verifyChain(deps, stream, { ...range, deep: false });
+  range === undefined ? nothingVerified(stream.id, head) : verifyChain(deps, stream, range);
 
 async function sectionOf(
   { db }: Pick<Deps, 'db'>,

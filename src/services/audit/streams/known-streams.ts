@@ -19,7 +19,7 @@ export interface KnownStreams {
   of(tenant: string, app: string): Promise<KnownStream>;
   /** The stream of a tenant and app, if something was recorded there. */
   find(tenant: string, app: string): Promise<KnownStream | undefined>;
-  known(row: StreamRow): KnownStream;
+  readonly known: (row: StreamRow) => KnownStream;
 }
 
 /** The purpose under which index keys are sealed. */

@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import { noHash } from '../record/record.ts';
 import { ChainCheck } from './chain-check.ts';
-import { partFaults } from './deep-check.ts';
 import { falseRuns } from './run-check.ts';
 import { type LinkRow, verificationStore } from './verification.store.ts';
 
@@ -14,13 +13,10 @@ export type VerifierDeps = Pick<Deps, 'db' | 'sealer'>;
 export interface Range {
   readonly from: number;
   readonly to: number;
-  /** Whether the parts are decrypted and checked as well. */
-  readonly deep: boolean;
 }
 
-/** The rows of one statement, and of one with their parts. */
+/** The rows of one statement. */
 const pageSize = 2_000;
-const deepPageSize = 100;
 /** Milliseconds of hashing after which other work has its turn. */
 const sliceMs = 8;
 
@@ -39,13 +35,9 @@ export async function verifyChain(
   const to = range.to === 0 ? end.head_seq : range.to;
   const check = new ChainCheck(from, from === 1 ? noHash : await store.hash(stream, from - 1));
   for (let next = from; next <= to;) {
-    const rows = await store.links(stream, next, to, range.deep ? deepPageSize : pageSize);
+    const rows = await store.links(stream, next, to, pageSize);
     if (rows.length === 0) break;
     await checkAll(check, rows);
-    if (range.deep) {
-      const faults = await partFaults(deps, stream, rows);
-      check.refute(faults, faults.length);
-    }
     next = rows.at(-1)!.sequence + 1;
   }
   check.end(to);
