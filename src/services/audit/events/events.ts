@@ -3,6 +3,7 @@ import type { AuditEvent, EventInput, EventReceipt, QueryResult } from '../../..
 import type { Context } from '../../../http/context.ts';
 import { pageOf, type PageRequest, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
+import { Forbidden } from '../../../lib/errors.ts';
 import type { Recorded } from '../append/recording.ts';
 import { newEvent } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
@@ -34,6 +35,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     },
 
     async createBatch({ body }, context) {
+      checkTenants(body.events, context);
       const recorded = await recordedFor(deps, context, body.events, (at) => `events[${at}].`);
       return { events: await receipts(deps, context, recorded) };
     },
@@ -75,6 +77,13 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
 interface OfTenant {
   readonly tenant_id?: string | undefined;
+}
+
+/** The frame looks only at the tenant of the whole request. */
+function checkTenants(inputs: readonly EventInput[], { operator, tenant }: Context): void {
+  if (operator) return;
+  const foreign = inputs.findIndex(({ tenant_id = tenant }) => tenant_id !== tenant);
+  if (foreign >= 0) throw Forbidden(`events[${foreign}].tenant_id: not the caller's own`);
 }
 
 /** Records the events of a request, all or none. */
