@@ -52,7 +52,7 @@ contract('Erasures', (api) => {
     it('404 when it does not exist', () =>
       api
         .tenant()
-        .refused(404, 'erasure not found', ({ audit }) => audit.erasures.get({ id: absent.erasure })));
+        .refused(404, 'audit: erasure not found', ({ audit }) => audit.erasures.get({ id: absent.erasure })));
   });
 });
 

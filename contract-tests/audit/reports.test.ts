@@ -23,7 +23,7 @@ contract('Reports', (api) => {
     it('400 for more than 400 days', () =>
       api
         .tenant()
-        .refused(400, 'period is longer than 400 days', ({ audit }) =>
+        .refused(400, 'audit: period is longer than 400 days', ({ audit }) =>
           audit.reports[kind]({ body: { period: { from: '2024-01-01', to: '2026-01-01' } } }),
         ));
 
@@ -56,7 +56,7 @@ contract('Reports', (api) => {
     it('400 for more than 400 days', () =>
       api
         .tenant()
-        .refused(400, 'period is longer than 400 days', ({ audit }) =>
+        .refused(400, 'audit: period is longer than 400 days', ({ audit }) =>
           audit.reports.custom({ body: { ...body, period: { from: '2024-01-01', to: '2026-01-01' } } }),
         ));
 
@@ -89,7 +89,9 @@ contract('Reports', (api) => {
     });
 
     it('404 when it does not exist', () =>
-      api.tenant().refused(404, 'report not found', ({ audit }) => audit.reports.get({ id: absent.report })));
+      api
+        .tenant()
+        .refused(404, 'audit: report not found', ({ audit }) => audit.reports.get({ id: absent.report })));
   });
 
   describe('export', () => {
@@ -103,7 +105,9 @@ contract('Reports', (api) => {
       const { id } = await reported(tenant);
       const response = await tenant.plinth.audit.reports.export({ id, format });
       if (api.target === 'server') {
-        expect(response.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+        expect(response.headers.get('content-type')).toBe(
+          format === 'json' ? type : `${type}; charset=utf-8`,
+        );
         expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="report_/);
         expect(response.headers.get('x-content-type-options')).toBe('nosniff');
       }
@@ -117,7 +121,7 @@ contract('Reports', (api) => {
       }));
 
     it('404 when it does not exist', () =>
-      api.tenant().refused(404, 'report not found', async ({ audit }) => {
+      api.tenant().refused(404, 'audit: report not found', async ({ audit }) => {
         await audit.reports.export({ id: absent.report, format: 'csv' });
       }));
   });
@@ -151,6 +155,6 @@ behaviour('Reports', (api) => {
 
   it('of another tenant cannot be read', async () => {
     const { id } = await reported(api.tenant());
-    await api.tenant().refused(404, 'report not found', ({ audit }) => audit.reports.get({ id }));
+    await api.tenant().refused(404, 'audit: report not found', ({ audit }) => audit.reports.get({ id }));
   });
 });

@@ -19,14 +19,14 @@ contract('Retention', (api) => {
     it('400 for the category of the service', () =>
       api
         .tenant()
-        .refused(400, 'category audit is reserved', ({ audit }) =>
+        .refused(400, 'audit: category audit is reserved', ({ audit }) =>
           audit.retention.create({ body: { ...policy, category: 'audit' } }),
         ));
 
     it('403 for a shorter time than anybody but the operator may choose', () =>
       api
         .tenant()
-        .refused(403, /^duration: only the operator/, ({ audit }) =>
+        .refused(403, /^audit: duration: only the operator/, ({ audit }) =>
           audit.retention.create({ body: { ...policy, duration: '719h' } }),
         ));
 
@@ -59,7 +59,7 @@ contract('Retention', (api) => {
     it('404 when it does not exist', () =>
       api
         .tenant()
-        .refused(404, 'retention policy not found', ({ audit }) =>
+        .refused(404, 'audit: retention policy not found', ({ audit }) =>
           audit.retention.delete({ id: absent.policy }),
         ));
   });
@@ -92,7 +92,7 @@ contract('Retention', (api) => {
     });
 
     it('404 when it does not exist', () =>
-      api.tenant().refused(404, 'archive not found', async ({ audit }) => {
+      api.tenant().refused(404, 'audit: archive not found', async ({ audit }) => {
         await audit.retention.archiveContent({ id: absent.archive });
       }));
   });
@@ -117,7 +117,9 @@ behaviour('Retention', (api) => {
     const content = gunzipSync(await (await audit.retention.archiveContent({ id })).bytes()).toString();
     expect(content.trimEnd().split('\n')).toHaveLength(1);
     const { record } = JSON.parse(content) as { record: { id: string } };
-    await tenant.refused(404, 'event not found', (plinth) => plinth.audit.events.get({ id: record.id }));
+    await tenant.refused(404, 'audit: event not found', (plinth) =>
+      plinth.audit.events.get({ id: record.id }),
+    );
     expect(await audit.events.get({ id: kept.id })).toEqual(kept);
     expect(await audit.verification.verify()).toMatchObject({ valid: true, purged: 1 });
   });
@@ -126,7 +128,7 @@ behaviour('Retention', (api) => {
     await api.operator().plinth.audit.retention.create({ body: { category: 'short', duration: '1h' } });
     await api
       .tenant()
-      .refused(403, /^duration: /, ({ audit }) =>
+      .refused(403, /^audit: duration: /, ({ audit }) =>
         audit.retention.create({ body: { category: 'short', duration: '1h' } }),
       );
   });

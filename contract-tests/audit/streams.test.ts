@@ -19,7 +19,9 @@ contract('Streams', (api) => {
     });
 
     it('404 when it does not exist', () =>
-      api.tenant().refused(404, 'stream not found', ({ audit }) => audit.streams.get({ id: absent.stream })));
+      api
+        .tenant()
+        .refused(404, 'audit: stream not found', ({ audit }) => audit.streams.get({ id: absent.stream })));
   });
 
   describe('export', () => {
@@ -29,18 +31,18 @@ contract('Streams', (api) => {
       const response = await tenant.plinth.audit.streams.export({ id: stream_id, to_seq: 1 });
       expect(response.headers.get('content-type')).toMatch(/^application\/x-ndjson/);
       const lines = (await response.text()).trimEnd().split('\n');
-      expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-        { record: { stream_id, v: 1 } },
-      ]);
+      expect(lines).toHaveLength(1);
+      if (api.target === 'server')
+        expect(JSON.parse(lines[0]!)).toMatchObject({ sequence: 1, record: { stream_id, v: 1 } });
     });
 
     it('400 for a range that ends before it begins', () =>
-      api.tenant().refused(400, 'from_seq is after to_seq', async ({ audit }) => {
+      api.tenant().refused(400, 'audit: from_seq is after to_seq', async ({ audit }) => {
         await audit.streams.export({ id: absent.stream, from_seq: 2, to_seq: 1 });
       }));
 
     it('404 when it does not exist', () =>
-      api.tenant().refused(404, 'stream not found', async ({ audit }) => {
+      api.tenant().refused(404, 'audit: stream not found', async ({ audit }) => {
         await audit.streams.export({ id: absent.stream });
       }));
   });
@@ -53,11 +55,11 @@ behaviour('Streams', (api) => {
     const { head_seq, tenant_id } = await api.operator().plinth.audit.streams.get({ id });
     expect([head_seq >= sequence, tenant_id]).toEqual([true, tenant.id]);
     const reader = await tenant.withKey(['audit:read']);
-    await reader.refused(403, 'missing scope audit:admin', async ({ audit }) => {
+    await reader.refused(403, 'audit: missing scope audit:admin', async ({ audit }) => {
       await audit.streams.export({ id });
     });
     const part = await tenant.plinth.audit.streams.export({ id, from_seq: sequence, to_seq: sequence });
     expect(JSON.parse(await part.text())).toMatchObject({ sequence, hash });
-    await api.tenant().refused(404, 'stream not found', ({ audit }) => audit.streams.get({ id }));
+    await api.tenant().refused(404, 'audit: stream not found', ({ audit }) => audit.streams.get({ id }));
   });
 });

@@ -16,7 +16,7 @@ export const absent = {
 } as const;
 
 /** What the frame says of an `Idempotency-Key` that comes with another request. */
-export const usedBefore = 'idempotency key was used with another body';
+export const usedBefore = 'audit: idempotency key was used with another body';
 
 /** What an event needs. */
 export const anEvent = { action: 'user.updated', resource: 'user', category: 'data' } as const;

@@ -20,14 +20,14 @@ contract('Verification', (api) => {
     it('400 for a range that ends before it begins', () =>
       api
         .tenant()
-        .refused(400, 'from_seq is after to_seq', ({ audit }) =>
+        .refused(400, 'audit: from_seq is after to_seq', ({ audit }) =>
           audit.verification.verify({ body: { from_seq: 2, to_seq: 1 } }),
         ));
 
     it('404 for a stream that does not exist', () =>
       api
         .tenant()
-        .refused(404, 'stream not found', ({ audit }) =>
+        .refused(404, 'audit: stream not found', ({ audit }) =>
           audit.verification.verify({ body: { stream_id: absent.stream } }),
         ));
   });
@@ -47,7 +47,7 @@ behaviour('Verification', (api) => {
     const tenant = api.tenant();
     for (const _ of [1, 2, 3]) await recorded(tenant);
     const { verify } = tenant.plinth.audit.verification;
-    expect(await verify({ body: { from_seq: 2, to_seq: 3, deep: true } })).toMatchObject({
+    expect(await verify({ body: { from_seq: 2, to_seq: 3 } })).toMatchObject({
       ...{ valid: true, verified: 2, first_event: 2, last_event: 3 },
     });
     expect(await verify({ body: { to_seq: 5 } })).toMatchObject({ valid: false, gaps: [4, 5], gap_count: 2 });
@@ -57,6 +57,8 @@ behaviour('Verification', (api) => {
     const { stream_id } = await recorded(api.tenant());
     await api
       .tenant()
-      .refused(404, 'stream not found', ({ audit }) => audit.verification.verify({ body: { stream_id } }));
+      .refused(404, 'audit: stream not found', ({ audit }) =>
+        audit.verification.verify({ body: { stream_id } }),
+      );
   });
 });

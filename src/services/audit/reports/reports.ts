@@ -56,9 +56,8 @@ export const reports = (deps: ReportDeps) => {
     async export({ id, format }, context) {
       const report = await opened(deps, await reportStore(db.sql).get(viewOf(context), id));
       const { reply } = context;
-      reply.header('Content-Type', `${files[format].type}; charset=utf-8`);
+      reply.header('Content-Type', files[format].type);
       reply.header('Content-Disposition', `attachment; filename="${id}.${format}"`);
-      reply.header('X-Content-Type-Options', 'nosniff');
       reply.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'");
       return files[format].contentOf(report);
     },
@@ -67,9 +66,9 @@ export const reports = (deps: ReportDeps) => {
 
 const files = {
   json: { type: 'application/json', contentOf: (report: Report) => report },
-  csv: { type: 'text/csv', contentOf: (report: Report) => piecesOf(csvReport(report)) },
-  markdown: { type: 'text/markdown', contentOf: (report: Report) => piecesOf(markdownReport(report)) },
-  html: { type: 'text/html', contentOf: (report: Report) => piecesOf(htmlReport(report)) },
+  csv: { type: 'text/csv; charset=utf-8', contentOf: (report: Report) => piecesOf(csvReport(report)) },
+  markdown: { type: 'text/markdown; charset=utf-8', contentOf: (report: Report) => piecesOf(markdownReport(report)) },
+  html: { type: 'text/html; charset=utf-8', contentOf: (report: Report) => piecesOf(htmlReport(report)) },
 } as const;
 
 type Plan = Pick<ReportPlan, 'type' | 'title' | 'sections' | 'signInControl' | 'resourceId'>;
