@@ -1054,7 +1054,7 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             generated_by: components["schemas"]["PersonId"];
             /** @description The period that it covers. */
             period: components["schemas"]["Period"];

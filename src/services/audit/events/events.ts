@@ -1,17 +1,19 @@
 import type { Events } from '../../../../generated/audit/server.ts';
 import type { AuditEvent, EventInput, EventReceipt, QueryResult } from '../../../../generated/audit/types.ts';
 import type { Context } from '../../../http/context.ts';
-import { pageOf, type PageRequest, windowOf } from '../../../http/lists.ts';
+import { type PageRequest, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
-import { Forbidden } from '../../../lib/errors.ts';
+import { Forbidden, NotFound } from '../../../lib/errors.ts';
 import type { Recorded } from '../append/recording.ts';
 import { newEvent } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
 import { withinOf } from '../periods.ts';
+import { inSlices } from '../slices.ts';
 import { eventCsvHeader, eventCsvLine } from './csv.ts';
 import { type EventFilter, eventStore, orders, type Place } from './events.store.ts';
 import { allEvents } from './exports.ts';
 import { filterOf, type SentFilter } from './filters.ts';
+import { eventPage } from './pages.ts';
 import { placeIn, streamsIn } from './places.ts';
 import { eventViews, recordedView, storedRecord } from './views.ts';
 
@@ -28,6 +30,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     async create({ body }, context) {
       const [recorded] = await recordedFor(deps, context, [body], () => '');
       context.reply.status(recorded!.duplicate ? 200 : 201);
+      context.reply.header('Cache-Control', 'no-store');
       if (recorded!.chained !== undefined) return recordedView(recorded!.chained);
       const row = await eventStore(db.sql).get(viewOf(context), recorded!.id);
       const [event] = await eventViews(db.sql, sealer, [row]);
@@ -95,7 +98,7 @@ async function recordedFor(
 ): Promise<readonly Recorded[]> {
   const recordedBy = `${credential.kind}:${credential.id}`;
   const now = Date.now();
-  const drafts = inputs.map((input, at) =>
+  const drafts = await inSlices(inputs, (input, at) =>
     newEvent(input, { tenant: input.tenant_id ?? tenant, app, recordedBy, source: null }, pathOf(at), now),
   );
   const streams = new Map(
@@ -119,7 +122,10 @@ async function receipts(
   const known = new Map(rows.map((row) => [row.id, row]));
   return recorded.map(({ id, duplicate, chained }) => {
     if (chained === undefined) {
-      const { sequence, hash, stream_id } = known.get(id)!;
+      const row = known.get(id);
+      // Its event was purged in this moment.
+      if (row === undefined) throw NotFound('event');
+      const { sequence, hash, stream_id } = row;
       return { id, sequence, hash: hash.toString('hex'), stream_id, duplicate };
     }
     const { record, hash } = chained;
@@ -143,7 +149,7 @@ async function queried(
   const window = windowOf(request, orders[order]);
   const store = eventStore(db.sql);
   const [rows, total] = await Promise.all([store.list(places, filter, window), store.count(places, filter)]);
-  const { items, next } = pageOf(window, rows);
+  const { items, next } = eventPage(window, rows);
   return { events: await eventViews(db.sql, sealer, items), total, next_cursor: next };
 }
 

@@ -8,19 +8,21 @@ table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}
 th,td{border:1px solid #d0d0d0;padding:.25rem .5rem;text-align:left;vertical-align:top}
 svg{width:100%;height:4rem}rect{fill:#4464ad}`;
 
+const text = (content: Markup): string => content.toString();
+
 /** A report as a page that loads and runs nothing. */
 export function* htmlReport(report: Report): Generator<string> {
   const { title, period, generated_by, findings, sections, created_at } = report;
   yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">';
   yield '<meta name="viewport" content="width=device-width, initial-scale=1">';
-  yield `${markup`<title>${title}</title>`}<style>${style}</style></head>\n<body>\n`;
-  yield `${markup`<h1>${title}</h1>
+  yield `${text(markup`<title>${title}</title>`)}<style>${style}</style></head>\n<body>\n`;
+  yield text(markup`<h1>${title}</h1>
 <p>${period.from} to ${period.to}, created ${created_at} for ${generated_by}</p>
-`}`;
+`);
   yield* table(['', 'Count'], figuresOf(report));
-  yield `${markup`<p>${chainSentence(report)}</p>
+  yield text(markup`<p>${chainSentence(report)}</p>
 <h2>Findings</h2>
-`}`;
+`);
   yield* table(
     ['Severity', 'Control', 'Finding', 'Count'],
     findings.map(({ severity, control, text, count }) => [severity, control, text, count]),
@@ -31,11 +33,11 @@ export function* htmlReport(report: Report): Generator<string> {
 
 function* sectionMarkup(section: Report['sections'][number]): Generator<string> {
   const { notes, top_actions, daily, events } = section;
-  yield `${markup`<h2>${headingOf(section)}</h2>
+  yield text(markup`<h2>${headingOf(section)}</h2>
 <p>${notes}</p>
 ${bars(daily)}
 <p>${omissions(section)}</p>
-`}`;
+`);
   yield* table(['', 'Count'], sectionFiguresOf(section));
   yield* table(
     ['Action', 'Count'],
@@ -61,10 +63,10 @@ function* table(
   rows: readonly (readonly (string | number | null)[])[],
 ): Generator<string> {
   if (rows.length === 0) return;
-  yield `${markup`<table><thead><tr>${head.map((name) => markup`<th scope="col">${name}</th>`)}</tr></thead><tbody>
-`}`;
+  yield text(markup`<table><thead><tr>${head.map((name) => markup`<th scope="col">${name}</th>`)}</tr></thead><tbody>
+`);
   for (const row of rows)
-    yield `${markup`<tr>${row.map((cell) => markup`<td>${cell ?? '–'}</td>`)}</tr>
-`}`;
+    yield text(markup`<tr>${row.map((cell) => markup`<td>${cell ?? '–'}</td>`)}</tr>
+`);
   yield '</tbody></table>\n';
 }

@@ -127,6 +127,7 @@ async function created(
     emit('audit.report.created', id, { report_id: id, type });
     return inserted;
   });
+  context.reply.header('Cache-Control', 'no-store');
   return opened(deps, stored);
 }
 

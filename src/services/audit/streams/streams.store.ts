@@ -45,6 +45,14 @@ export const streamStore = (sql: Sql) => ({
     return row;
   },
 
+  /** The number of the last event. */
+  async headSeq(tenant: string, id: string): Promise<number> {
+    const [row] = await sql<
+      [{ head_seq: number }]
+    >`select head_seq from audit.streams where tenant_id = ${tenant} and id = ${id}`;
+    return row.head_seq;
+  },
+
   async list(view: View, window: Window<NewestById>): Promise<Stream[]> {
     return await sql<Stream[]>`
       select ${shown(sql)} from audit.streams

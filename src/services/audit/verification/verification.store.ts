@@ -18,6 +18,8 @@ export interface LinkRow {
   /** Null unless the event is purged. */
   readonly run_id: string | null;
   readonly is_erased: boolean;
+  /** The size of its parts. */
+  readonly bytes: number;
   readonly tenant_id: string;
   readonly stream_id: string;
   readonly id: string;
@@ -66,7 +68,7 @@ export const verificationStore = (sql: Sql) => ({
 
   async links({ tenant, id }: StreamId, from: number, to: number, most: number): Promise<LinkRow[]> {
     return await sql<LinkRow[]>`
-      select sequence, hash, run_id, tenant_id, stream_id, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action,
+      select sequence, hash, run_id, coalesce(octet_length(actor) + octet_length(content), 0) as bytes, tenant_id, stream_id, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action,
         resource, category, outcome, severity, encode(salt, 'base64') as salt,
         encode(sha256(actor), 'hex') as actor, encode(sha256(content), 'hex') as content,
         encode(actor_key, 'hex') as actor_key, encode(content_key, 'hex') as content_key,
