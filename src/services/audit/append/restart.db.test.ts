@@ -14,7 +14,7 @@ describe.runIf(inject('engine') === 'postgres')('a database that goes away and c
     proxy = await proxyTo(db.url!);
     const env = { PLINTH_CONTRACT: 'fast', ...db.env, DATABASE_URL: proxy.url };
     server = await childServer({ services: ['keys', 'audit'], env });
-  });
+  }, 120_000);
   afterAll(async () => {
     await server.kill();
     await proxy.close();

@@ -18,7 +18,7 @@ beforeAll(async () => {
     ...db.env,
   };
   servers = await Promise.all(Array.from({ length: count }, () => childServer({ services, env })));
-});
+}, 120_000);
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.kill()));
   await db.remove();
