@@ -51,11 +51,18 @@ export const personStore = (sql: Sql) => ({
       on conflict on constraint subject_keys_pkey do nothing`;
   },
 
-  /** Destroys the key of a person. Returns whether there was one. */
+  /**
+   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns whether there was one. The empty key
+   * makes this wait for a transaction that is just giving the person a key, which would survive otherwise.
+   */
   async delete({ tenant, app, ref }: Person): Promise<boolean> {
-    const rows = await sql`
-      delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref} returning ref`;
-    return rows.length > 0;
+    await sql`
+      insert into audit.subject_keys (tenant_id, app_id, ref, wrapped) values (${tenant}, ${app}, ${ref}, '')
+      on conflict on constraint subject_keys_pkey do nothing`;
+    const [row] = await sql<[{ is_key: boolean }]>`
+      delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}
+      returning wrapped <> '' as is_key`;
+    return row.is_key;
   },
 });
 
