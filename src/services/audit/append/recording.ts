@@ -4,7 +4,7 @@ import { lockKeys } from '../keys/persons.ts';
 import { inSlices } from '../slices.ts';
 import { streamStore } from '../streams/streams.store.ts';
 import { appendStore } from './append.store.ts';
-import { chained, type ChainedEvent, ownersOf, type Placed } from './chained.ts';
+import { chained, type ChainedEvent, owned, type Placed } from './chained.ts';
 import { judgeRepeats } from './repeats.ts';
 
 /** What became of an event. */
@@ -43,10 +43,12 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
     .flatMap(({ events, recorded }) => events.map((placed, at) => ({ placed, recorded: recorded![at]! })))
     .filter(({ recorded }) => !recorded.duplicate);
   if (fresh.length === 0) return;
+  const theirs = await inSlices(fresh, ({ placed }) => owned(placed));
+  const persons = theirs.flatMap(({ actorPerson, contentPerson }) => [actorPerson, contentPerson]);
   const keys = await lockKeys(
     sql,
     deps.sealer,
-    fresh.flatMap(({ placed }) => ownersOf(placed)),
+    persons.filter((person) => person !== undefined),
   );
   const heads = new Map(
     (await streamStore(sql).lock([...new Set(fresh.map(({ placed }) => placed.stream.id))])).map((head) => [
@@ -54,9 +56,9 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
       head,
     ]),
   );
-  const events = await inSlices(fresh, ({ placed, recorded }) => {
-    const { event, head } = chained(placed, heads.get(placed.stream.id)!, keys, Date.now());
-    recorded.chained = event;
+  const events = await inSlices(theirs, (owned, at) => {
+    const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, Date.now());
+    fresh[at]!.recorded.chained = event;
     heads.set(head.id, head);
     return event;
   });

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { AuditEvent, ChainRecord, StoredRecord } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { ChainedEvent } from '../append/chained.ts';
@@ -62,7 +63,7 @@ function eventView(row: EventRow, keys: PersonKeys): AuditEvent {
 function partOf<Part extends ActorPart | ContentPart>(
   row: EventRow,
   part: PartName,
-  key: Buffer | undefined,
+  key: KeyObject | undefined,
 ): Part | null | undefined {
   try {
     const stored = { bytes: row[part], commitment: row[`${part}_key`] };

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Sql } from '../../../db/index.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { type Person, personStore, type WrappedKey } from './persons.store.ts';
 
 /** The keys of persons, by `personOf`. */
-export type PersonKeys = ReadonlyMap<string, Buffer>;
+export type PersonKeys = ReadonlyMap<string, KeyObject>;
 
 /** The purpose under which the keys of persons are sealed. */
 const purpose = 'audit/person/v1';
@@ -44,6 +44,6 @@ const opened = (sealer: Sealer, rows: readonly WrappedKey[]): PersonKeys =>
   new Map(
     rows.map(({ tenant_id, app_id, ref, wrapped }) => [
       personOf({ tenant: tenant_id, app: app_id, ref }),
-      sealer.open(purpose, tenant_id, wrapped),
+      createSecretKey(sealer.open(purpose, tenant_id, wrapped)),
     ]),
   );

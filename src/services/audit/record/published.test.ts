@@ -1,4 +1,5 @@
 /** The published vectors, which another program computed. */
+import { createSecretKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
@@ -43,7 +44,7 @@ describe.each(vectors.events)(
       const { json, stored, digest, commitment } = parts[name];
       const place = { part: name, eventId: event.id, salt: Buffer.from(salt, 'hex') };
       const owner = owners[name];
-      const key = owner === null ? undefined : Buffer.from(vectors.person_keys[owner]!, 'hex');
+      const key = owner === null ? undefined : createSecretKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
       const bytes = partJson(values[name]);
       expect(bytes.toString()).toBe(json);
       const part = storedPart(bytes, place, key);
