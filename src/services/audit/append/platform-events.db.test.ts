@@ -42,13 +42,12 @@ it('an event that comes again is not recorded again', async () => {
   // As if the process had died after recording and before noting it.
   await server.db.sql`
     insert into keys.outbox (tenant_id, id, type, subject, app_id, actor, data, time)
-    select 'acme', metadata.id, 'keys.policy.created', 'again', 'default', 'root', '{}', now()
-    from (values ('evt_01kfd8cst0f4ebfc0tywvtbr3d')) as metadata(id)`;
+    values ('acme', 'evt_01kfd8cst0f4ebfc0tywvtbr3d', 'keys.policy.created', 'again', 'default', 'root', '{}', now())`;
   await expect.poll(count, { timeout: 30_000 }).toBe(before + 1);
   await server.db.sql`delete from keys.outbox where subject = 'again'`;
   await server.db.sql`
     insert into keys.outbox (tenant_id, id, type, subject, app_id, actor, data, time)
-    select 'acme', 'evt_01kfd8cst0f4ebfc0tywvtbr3d', 'keys.policy.created', 'again', 'default', 'root', '{}', now()`;
+    values ('acme', 'evt_01kfd8cst0f4ebfc0tywvtbr3d', 'keys.policy.created', 'again', 'default', 'root', '{}', now())`;
   await server.request('POST', '/keys/v1/policies', { ...acme, body: { name: 'Later' } });
   await expect.poll(count, { timeout: 30_000 }).toBe(before + 2);
   expect(await eventsOf('?resource_id=again')).toHaveLength(1);
