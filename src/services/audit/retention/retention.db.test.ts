@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EnforceResult, RetentionPolicy } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { anEvent, day, inTenant, tools } from '../testing.ts';
+import { anEvent, day, inTenant, keepEvents, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
   server = await testServer({ services: ['audit', 'keys'] });
   api = tools(server);
+  await keepEvents(server.db);
 });
 afterAll(() => server.close());
 
@@ -202,7 +203,6 @@ describe('a policy', () => {
     ]);
     const [kept] = made.flatMap(({ status, body }) => (status === 201 ? [body as RetentionPolicy] : []));
     expect(await policy(kept!.category, 900, own)).toMatchObject({ id: kept!.id, duration: '900h' });
-  });
   });
 });
 
