@@ -64,3 +64,7 @@ export const tamper = (db: Pick<Database, 'transaction'>, change: (sql: Sql) => 
 /** A time on a day that many days ago. */
 export const day = (daysAgo: number, time = '00:00:00.000'): string =>
   `${new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;
+
+/** Keeps the service's events in its outbox, as a consumer that has not had them would. */
+export const keepEvents = ({ sql }: Pick<Database, 'sql'>) =>
+  sql`insert into plinth.relay_positions (service, consumer) values ('audit', 'test')`;

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Erasure } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { inTenant, tools } from '../testing.ts';
+import { inTenant, keepEvents, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
   server = await testServer({ services: ['audit', 'keys'] });
   api = tools(server);
+  await keepEvents(server.db);
 });
 afterAll(() => server.close());
 

@@ -2,13 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../db/index.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { inTenant, tamper, tools } from '../testing.ts';
+import { inTenant, keepEvents, tamper, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
   server = await testServer({ services: ['audit', 'keys'] });
   api = tools(server);
+  await keepEvents(server.db);
 });
 afterAll(() => server.close());
 
