@@ -44,7 +44,8 @@ describe.each(vectors.events)(
       const { json, stored, digest, commitment } = parts[name];
       const place = { part: name, eventId: event.id, salt: Buffer.from(salt, 'hex') };
       const owner = owners[name];
-      const key = owner === null ? undefined : createSecretKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
+      const key =
+        owner === null ? undefined : createSecretKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
       const bytes = partJson(values[name]);
       expect(bytes.toString()).toBe(json);
       const part = storedPart(bytes, place, key);
