@@ -2,6 +2,7 @@ import type { Events } from '../../../../generated/audit/server.ts';
 import type { AuditEvent, EventInput, EventReceipt, QueryResult } from '../../../../generated/audit/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { type PageRequest, windowOf } from '../../../http/lists.ts';
+import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import type { Recorded } from '../append/recording.ts';
@@ -38,6 +39,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     },
 
     async createBatch({ body }, context) {
+      checkOwnItems(context, 'events', body.events);
       const recorded = await recordedFor(deps, context, body.events, (at) => `events[${at}].`);
       return { events: await receipts(deps, context, recorded) };
     },

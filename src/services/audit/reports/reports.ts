@@ -58,7 +58,6 @@ export const reports = (deps: ReportDeps) => {
       const { reply } = context;
       reply.header('Content-Type', `${files[format].type}; charset=utf-8`);
       reply.header('Content-Disposition', `attachment; filename="${id}.${format}"`);
-      reply.header('X-Content-Type-Options', 'nosniff');
       reply.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'");
       return files[format].contentOf(report);
     },
