@@ -122,7 +122,6 @@ describe('a tenant', () => {
       ['POST', '/events', { ...event, tenant_id: 'one' }],
       ['POST', '/events', { ...event, app_id: 'second' }],
       ['POST', '/events/batch', { events: [event, { ...event, tenant_id: 'one' }] }],
-      ['POST', '/events/batch', { events: [event, { ...event, app_id: 'second' }] }],
       ['POST', '/erasures', { ...erasure, tenant_id: 'one' }],
       ['POST', '/reports/soc2', { period, tenant_id: 'one' }],
       ['POST', '/reports/custom', { title: 'T', period, app_id: 'second' }],
