@@ -43,7 +43,7 @@ export const tools = (api: Api) => {
       options: TestRequest = {},
     ): Promise<[status: number, error: string]> {
       const { status, text } = await api.request(method, `/audit/v1${path}`, options);
-      return [status, text === '' ? '' : (JSON.parse(text) as { error: string }).error];
+      return [status, status < 400 ? '' : (JSON.parse(text) as { error: string }).error];
     },
   };
 };

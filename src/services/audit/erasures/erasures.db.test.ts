@@ -187,3 +187,22 @@ it.each([
 ])('the request %j is refused', async (body, message) => {
   expect(await api.refusal('POST', '/erasures', { body })).toEqual([400, `audit: ${message}`]);
 });
+
+it('the background marks what one request cannot', { timeout: 60_000 }, async () => {
+  const own = tenant();
+  for (let at = 0; at < 3; at++)
+    await api.batch(
+      Array.from({ length: 800 }, () => ({ user_id: 'anna' })),
+      own,
+    );
+  const erasure = await erase('anna', own);
+  expect(erasure.events_affected).toBe(2_400);
+  // Nobody can read them from now on, whether they are marked or not.
+  const { events } = await api.list('?limit=1000&category=data', own);
+  expect(events.filter(({ erased, user_id }) => erased && user_id === null)).toHaveLength(1_000);
+  expect(await api.verify({}, own)).toMatchObject({ valid: true, erased: 2_400 });
+  const unmarked = () => server.db.sql`
+    select from audit.events where tenant_id = ${own.headers!['X-Tenant-ID']!} and erasure_id is null and category = 'data' limit 1`;
+  await expect.poll(async () => (await unmarked()).length, { timeout: 40_000 }).toBe(0);
+  expect(await api.verify({}, own)).toMatchObject({ valid: true, erased: 2_400 });
+});

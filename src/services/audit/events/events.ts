@@ -2,8 +2,9 @@ import type { Events } from '../../../../generated/audit/server.ts';
 import type { AuditEvent, EventInput, EventReceipt, QueryResult } from '../../../../generated/audit/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { type PageRequest, windowOf } from '../../../http/lists.ts';
+import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
-import { Forbidden, NotFound } from '../../../lib/errors.ts';
+import { NotFound } from '../../../lib/errors.ts';
 import type { Recorded } from '../append/recording.ts';
 import { newEvent } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
@@ -38,7 +39,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     },
 
     async createBatch({ body }, context) {
-      checkTenants(body.events, context);
+      checkOwnItems(context, 'events', body.events);
       const recorded = await recordedFor(deps, context, body.events, (at) => `events[${at}].`);
       return { events: await receipts(deps, context, recorded) };
     },
@@ -80,13 +81,6 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
 interface OfTenant {
   readonly tenant_id?: string | undefined;
-}
-
-/** The frame looks only at the tenant of the whole request. */
-function checkTenants(inputs: readonly EventInput[], { operator, tenant }: Context): void {
-  if (operator) return;
-  const foreign = inputs.findIndex(({ tenant_id = tenant }) => tenant_id !== tenant);
-  if (foreign >= 0) throw Forbidden(`events[${foreign}].tenant_id: not the caller's own`);
 }
 
 /** Records the events of a request, all or none. */
