@@ -42,9 +42,14 @@ export async function archived(sender: Sender): Promise<string> {
   return archive!.id;
 }
 
-/** Leaves one thing of every kind that the examples do not make, and returns their ids by kind. */
+/** Leaves one thing of every kind, because the examples name another tenant or app, and returns their ids by kind. */
 export async function leaveTrail(sender: Sender): Promise<Record<string, string>> {
-  return { archive: await archived(sender), audit: (await recorded(sender)).id };
+  const archive = await archived(sender);
+  const erasure = await sender.plinth.audit.erasures.create({
+    body: { subject_id: 'usr_13', reason: 'asked', requested_by: 'dpo@acme.example' },
+  });
+  const [{ id: report }, { id: audit }] = [await reported(sender), await recorded(sender)];
+  return { archive, erasure: erasure.id, report, audit };
 }
 
 /** The events of a tenant that its tests recorded: the platform's own arrive too, a moment later. */
