@@ -1,5 +1,4 @@
 import type { AuditEvent, VerifyReport } from '../../../generated/audit/types.ts';
-import type { Database, Sql } from '../../db/index.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
 
 /** The server through which a test sends requests: one in this process, or one of its own. */
@@ -54,17 +53,6 @@ export const anEvent = { action: 'user.updated', resource: 'user', category: 'da
 /** A tenant of a test's own. */
 export const inTenant = (tenant: string): TestRequest => ({ headers: { 'X-Tenant-ID': tenant } });
 
-/** Changes the database behind the back of its triggers, as somebody with all rights there could. */
-export const tamper = (db: Pick<Database, 'transaction'>, change: (sql: Sql) => Promise<unknown>) =>
-  db.transaction(async (sql) => {
-    await sql`set local session_replication_role = replica`;
-    await change(sql);
-  });
-
 /** A time on a day that many days ago. */
 export const day = (daysAgo: number, time = '00:00:00.000'): string =>
   `${new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;
-
-/** Keeps the service's events in its outbox, as a consumer that has not had them would. */
-export const keepEvents = ({ sql }: Pick<Database, 'sql'>) =>
-  sql`insert into plinth.relay_positions (service, consumer) values ('audit', 'test')`;

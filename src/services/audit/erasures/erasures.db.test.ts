@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Erasure } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { inTenant, keepEvents, tools } from '../testing.ts';
+import { keepEvents } from '../testing.store.ts';
+import { inTenant, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;

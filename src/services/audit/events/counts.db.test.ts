@@ -19,7 +19,7 @@ const groups = ['category', 'action', 'outcome', 'severity', 'resource', 'day'] 
 function countsBy(events: readonly AuditEvent[], by: (typeof groups)[number]) {
   const counts = new Map<string, number>();
   for (const event of events) {
-    const name = by === 'day' ? event.timestamp!.slice(0, 10) : event[by]!;
+    const name = by === 'day' ? event.timestamp.slice(0, 10) : event[by];
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts]

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Report, ReportFinding } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { day, inTenant, tamper, tools } from '../testing.ts';
+import { tamper } from '../testing.store.ts';
+import { day, inTenant, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEvent, Report } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { day, inTenant, keepEvents, tools } from '../testing.ts';
+import { keepEvents } from '../testing.store.ts';
+import { day, inTenant, tools } from '../testing.ts';
 import { sectionOf } from './testing.ts';
 
 let server: TestServer;

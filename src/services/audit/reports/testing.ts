@@ -20,11 +20,11 @@ export function sectionOf(events: readonly AuditEvent[]): Omit<Section, 'title' 
     stats: {
       total: events.length,
       by_outcome: counts(
-        events.map(({ outcome }) => outcome!),
+        events.map(({ outcome }) => outcome),
         ['success', 'failure', 'denied'],
       ) as Section['stats']['by_outcome'],
       by_severity: counts(
-        events.map(({ severity }) => severity!),
+        events.map(({ severity }) => severity),
         ['info', 'warning', 'critical'],
       ) as Section['stats']['by_severity'],
       persons: new Set(events.map(({ user_id }) => user_id).filter((user) => user !== null)).size,

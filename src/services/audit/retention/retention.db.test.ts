@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EnforceResult, RetentionPolicy } from '../../../../generated/audit/types.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
-import { anEvent, day, inTenant, keepEvents, tools } from '../testing.ts';
+import { keepEvents } from '../testing.store.ts';
+import { anEvent, day, inTenant, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Sql } from '../../../db/index.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { inTenant, tamper, tools } from '../testing.ts';
+import { tamper } from '../testing.store.ts';
+import { inTenant, tools } from '../testing.ts';
 
 const tenant = 'fields';
 const own = inTenant(tenant);

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sql } from '../../../db/index.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { inTenant, keepEvents, tamper, tools } from '../testing.ts';
+import { keepEvents, tamper } from '../testing.store.ts';
+import { inTenant, tools } from '../testing.ts';
 
 let server: TestServer;
 let api: ReturnType<typeof tools>;
