@@ -3,6 +3,7 @@ import type { Erasure } from '../../../../generated/audit/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
+import { Forbidden } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../deps.ts';
 import { type Person, personStore } from '../keys/persons.store.ts';
@@ -49,6 +50,9 @@ async function erased(
   { subject_id, reason, requested_by, tenant_id = context.tenant }: Parameters<Erasures['create']>[0]['body'],
 ): Promise<Erasure> {
   const { app } = context;
+  // Nobody may make unreadable what the platform recorded of his own tenant.
+  if (subject_id === `tenant:${tenant_id}` && !context.operator)
+    throw Forbidden('subject_id: only the operator may erase what concerns the tenant itself');
   const { id: stream, indexKey } = await known.of(tenant_id, app);
   const person = { tenant: tenant_id, app, ref: refOf(indexKey, 'person', subject_id) };
   const before = await countedBefore(db, person, stream);
