@@ -34,13 +34,16 @@ export const reports = (deps: ReportDeps) => {
   );
   const standard =
     (name: StandardName) => (request: { body: ReportInput & { system?: string } }, context: Context) =>
-      places.take(() => created(deps, context, request.body, standardPlan(name, request.body.system)));
+      places.take(context.tenant, () =>
+        created(deps, context, request.body, standardPlan(name, request.body.system)),
+      );
 
   return {
     soc2: standard('soc2'),
     hipaa: standard('hipaa'),
     euaiact: standard('euaiact'),
-    custom: ({ body }, context) => places.take(() => created(deps, context, body, customPlan(body))),
+    custom: ({ body }, context) =>
+      places.take(context.tenant, () => created(deps, context, body, customPlan(body))),
 
     async list({ tenant_id, ...request }, context) {
       const window = windowOf(request, newestById);
@@ -67,7 +70,10 @@ export const reports = (deps: ReportDeps) => {
 const files = {
   json: { type: 'application/json', contentOf: (report: Report) => report },
   csv: { type: 'text/csv; charset=utf-8', contentOf: (report: Report) => piecesOf(csvReport(report)) },
-  markdown: { type: 'text/markdown; charset=utf-8', contentOf: (report: Report) => piecesOf(markdownReport(report)) },
+  markdown: {
+    type: 'text/markdown; charset=utf-8',
+    contentOf: (report: Report) => piecesOf(markdownReport(report)),
+  },
   html: { type: 'text/html; charset=utf-8', contentOf: (report: Report) => piecesOf(htmlReport(report)) },
 } as const;
 

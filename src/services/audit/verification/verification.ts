@@ -26,7 +26,7 @@ export const verification = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'write
       if (to !== 0 && from > to) throw Invalid('from_seq is after to_seq');
       const stream = await streamOf(deps, context, stream_id);
       if (stream === undefined) return nothingVerified(null, noHash);
-      const report = await places.take(() => verifyChain(deps, stream, { from, to }));
+      const report = await places.take(context.tenant, () => verifyChain(deps, stream, { from, to }));
       if (!report.valid) await tellOfFaults(deps, stream, report);
       return report;
     },
