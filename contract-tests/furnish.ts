@@ -1,6 +1,7 @@
 /** Creates things of every kind in a tenant from the contract's examples, for tests of what others can see of them. */
 import { expect } from 'vitest';
 import type { Operation } from '../generated/operations.ts';
+import { leaveTrail } from './audit/trail.ts';
 import { nameOf } from './contract.ts';
 import type { Credential, SignedUp, Tenant } from './harness.ts';
 import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
@@ -21,6 +22,7 @@ export interface Furnished {
 const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 const hasJobs = operations.some(({ service }) => service === 'jobs');
+const hasAudit = operations.some(({ service }) => service === 'audit');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
@@ -37,6 +39,7 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   }
   const root = user === undefined ? tenant : tenant.inApp(user.appId);
   if (hasJobs) keep((await leaveWork(root)).join(' '));
+  if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
@@ -73,6 +76,10 @@ export const pathKinds = (operation: Operation): string[] =>
     .filter((place) => place.in === 'path')
     .map(({ prefix }) => prefix);
 
+/** The catalogue of event types is the operator's, and the audit log grows by what the services tell it a moment later. */
+const isOthers = ({ service, resource }: Operation): boolean =>
+  resource === 'EventTypes' || (service === 'audit' && (resource === 'Stats' || resource === 'Streams'));
+
 /** The server stores the time of the owner's last activity with a delay. */
 const lastSeen = /"last_(seen|active)_at":"[^"]*"/g;
 
@@ -80,9 +87,11 @@ const lastSeen = /"last_(seen|active)_at":"[^"]*"/g;
 export async function readAll({ pool, root, user }: Furnished): Promise<Map<string, string>> {
   const seen = new Map<string, string>();
   const reads = operations.filter(
-    ({ verb, method, access, resource }) =>
-      // The catalogue of event types is the operator's.
-      verb === 'GET' && method === 'get' && access !== 'public' && resource !== 'EventTypes',
+    (operation) =>
+      operation.verb === 'GET' &&
+      operation.method === 'get' &&
+      operation.access !== 'public' &&
+      !isOthers(operation),
   );
   for (const operation of reads) {
     if (!pathKinds(operation).every((prefix) => pool.has(prefix))) continue;

@@ -2,7 +2,8 @@
  * Runs the README's examples as they are printed: its shell blocks run against a new server, and their output has to match the
  * README.
  */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findPostgres, inDatabase } from '../src/testing/postgres.ts';
 import { findChromium, launchChromium } from '../src/testing/chromium.ts';
 
 const run = promisify(execFile);
@@ -32,10 +34,14 @@ const blocks: Block[] = [...readme.matchAll(/^```(\S+(?: \S+)?)\n(.*?)^```$/gms)
  * Starts `src/main.ts` on a free port, which is chosen beforehand because `auth` names its address in tokens. Resolves when the
  * server listens.
  */
-async function start(args: string[], data: string): Promise<{ url: string; child: ChildProcess }> {
+async function start(
+  args: string[],
+  data: string,
+  databaseUrl = '',
+): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, ['src/main.ts', ...args, '--port', String(await freePort())], {
     cwd: root,
-    env: { ...process.env, PLINTH_DATA_DIR: data, PLINTH_LOG: 'info', DATABASE_URL: '' },
+    env: { ...process.env, PLINTH_DATA_DIR: data, PLINTH_LOG: 'info', DATABASE_URL: databaseUrl },
   });
   let text = '';
   const url = new Promise<string>((resolve, reject) => {
@@ -142,6 +148,33 @@ const chromium = findChromium();
 // Printed, because reporters do not say why a test is skipped.
 if (!chromium)
   console.warn('examples/readme.test.ts shows no page: no Chromium on PATH, nor at PLINTH_CHROMIUM');
+
+const postgres = spawnSync('psql', ['--version']).status === 0 ? await findPostgres() : undefined;
+if (postgres === undefined)
+  console.warn(
+    'examples/readme.test.ts tampers with no event: no psql on PATH, or no PostgreSQL that answers',
+  );
+
+/** Runs `use` with a server that has a new database: one of PostgreSQL if somebody can tamper with it, else an embedded one. */
+async function onNewDatabase(
+  use: (url: string, data: string, databaseUrl: string | undefined) => Promise<void>,
+): Promise<void> {
+  const data = await mkdtemp(join(tmpdir(), 'plinth-readme-'));
+  const name = `plinth_readme_${randomBytes(6).toString('hex')}`;
+  const databaseUrl = postgres && inDatabase(postgres, name);
+  if (postgres !== undefined) await run('psql', ['-q', postgres, '-c', `create database ${name}`]);
+  const { url, child } = await start(['serve', 'authz', 'audit'], data, databaseUrl);
+  try {
+    await use(url, data, databaseUrl);
+  } finally {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+    if (postgres !== undefined)
+      await run('psql', ['-q', postgres, '-c', `drop database ${name} with (force)`]);
+    await rm(data, { recursive: true });
+  }
+}
 
 describe('the README', () => {
   let data: string;
@@ -266,6 +299,29 @@ describe('the README', () => {
     await again.prints(verified);
     await again.stop('SIGTERM');
   });
+
+  it('shows what happened and who did it: recorded, verified, tampered with and named', () =>
+    onNewDatabase(async (url, data, databaseUrl) => {
+      const place = { $DATABASE_URL: databaseUrl ?? '' };
+      const session = await sessionOf(url, data, place);
+      const printed = async (language: string) => JSON.parse(await session.run(language)) as unknown;
+      const [listed, valid, invalid] = ['sh audit-list', 'sh audit-verify', 'sh audit-tamper'].map(
+        (language) => JSON.parse(textAfter(language)) as object,
+      );
+      await session.run('sh audit');
+      await expect
+        .poll(() => printed('sh audit-list'), { timeout: 20_000, interval: 200 })
+        .toMatchObject(listed!);
+      expect(await printed('sh audit-verify')).toMatchObject(valid!);
+      expect(await session.run('sh audit-export')).toMatch(
+        /^intact: 1 to \d+, 0 purged, head [0-9a-f]{64}\n$/,
+      );
+      if (databaseUrl === undefined) return;
+      await session.run('sh audit-tamper');
+      expect(await printed('sh audit-verify')).toMatchObject(invalid!);
+      await (await sessionOf(url, data, { ...place, critical: 'info' })).run('sh audit-tamper');
+      expect(await printed('sh audit-verify')).toMatchObject(valid!);
+    }));
 
   it('shows the SDK example of examples/, which runs', async () => {
     const [shown] = blocks.filter((block) => block.language === 'ts');

@@ -233,7 +233,7 @@ export interface Reports<Call = unknown> {
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.ReportList>;
 
   /**
-   * Creates a custom report: the given sections, then one for each category.
+   * Creates a custom report with a section for each category.
    *
    * Needs the scope `audit:write`.
    *

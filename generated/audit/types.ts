@@ -12,11 +12,6 @@ export interface components {
          */
         ActionName: string;
         /**
-         * @description An action, or a pattern in which `*` matches any sequence of characters.
-         * @example *.deleted
-         */
-        ActionPattern: string;
-        /**
          * @description The kind of actor: `user`, `key`, `service`, `system`, or another one that the application defines.
          * @example user
          */
@@ -401,8 +396,7 @@ export interface components {
          */
         Cursor: string;
         /**
-         * @description A request for a custom report. Without `categories` and `sections` it has one section with all
-         *     events.
+         * @description A request for a custom report. Without `categories` it has one section with all events.
          * @example {
          *       "period": {
          *         "from": "2026-01-01",
@@ -411,21 +405,10 @@ export interface components {
          *       "app_id": "default",
          *       "tenant_id": "acme",
          *       "generated_by": "usr_7",
-         *       "title": "Deletions in the first quarter",
-         *       "sections": [
-         *         {
-         *           "title": "Deletions",
-         *           "categories": [
-         *             "data"
-         *           ],
-         *           "actions": [
-         *             "*.deleted"
-         *           ],
-         *           "outcomes": [
-         *             "success"
-         *           ],
-         *           "notes": "What was deleted, and by whom."
-         *         }
+         *       "title": "Data and access in the first quarter",
+         *       "categories": [
+         *         "data",
+         *         "access"
          *       ]
          *     }
          */
@@ -445,11 +428,6 @@ export interface components {
              * @default []
              */
             categories: components["schemas"]["Category"][];
-            /**
-             * @description Sections that precede those.
-             * @default []
-             */
-            sections: components["schemas"]["SectionInput"][];
         };
         /**
          * Format: date
@@ -1076,7 +1054,7 @@ export interface components {
             readonly app_id: components["schemas"]["AppId"];
             /** @description The tenant. */
             readonly tenant_id: components["schemas"]["TenantId"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             generated_by: components["schemas"]["PersonId"];
             /** @description The period that it covers. */
             period: components["schemas"]["Period"];
@@ -1369,53 +1347,6 @@ export interface components {
          * @example EBESExQVFhcYGRobHB0eHw
          */
         Salt: string;
-        /**
-         * @description A section to create: the events that match an entry of each of its lists.
-         * @example {
-         *       "title": "Deletions",
-         *       "categories": [
-         *         "data"
-         *       ],
-         *       "actions": [
-         *         "*.deleted"
-         *       ],
-         *       "severities": [],
-         *       "outcomes": [
-         *         "success"
-         *       ],
-         *       "notes": "What was deleted, and by whom."
-         *     }
-         */
-        SectionInput: {
-            /** @description Its title. */
-            title: components["schemas"]["SectionTitle"];
-            /**
-             * @description Only events of these categories; empty means all.
-             * @default []
-             */
-            categories: components["schemas"]["Category"][];
-            /**
-             * @description Only events with these actions, in which `*` matches any sequence of characters; empty means
-             *     all.
-             * @default []
-             */
-            actions: components["schemas"]["ActionPattern"][];
-            /**
-             * @description Only events of these severities; empty means all.
-             * @default []
-             */
-            severities: components["schemas"]["Severity"][];
-            /**
-             * @description Only events with these outcomes; empty means all.
-             * @default []
-             */
-            outcomes: components["schemas"]["Outcome"][];
-            /**
-             * @description A description of the section.
-             * @default
-             */
-            notes: components["schemas"]["SectionNotes"];
-        };
         /**
          * @description A description of a section.
          * @example Who reached what, and who was refused.
@@ -1785,8 +1716,7 @@ export interface components {
          * @example {
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "from_seq": 0,
-         *       "to_seq": 0,
-         *       "deep": false
+         *       "to_seq": 0
          *     }
          */
         VerifyRequest: {
@@ -1802,11 +1732,6 @@ export interface components {
              * @default 0
              */
             to_seq: components["schemas"]["SequenceOrZero"];
-            /**
-             * @description Whether to decrypt the encrypted parts as well and check their content.
-             * @default false
-             */
-            deep: boolean;
         };
     };
     responses: never;
@@ -1817,7 +1742,6 @@ export interface components {
 }
 export type ActionFilter = components['schemas']['ActionFilter'];
 export type ActionName = components['schemas']['ActionName'];
-export type ActionPattern = components['schemas']['ActionPattern'];
 export type ActorType = components['schemas']['ActorType'];
 export type AggregateInput = components['schemas']['AggregateInput'];
 export type AggregateResult = components['schemas']['AggregateResult'];
@@ -1897,7 +1821,6 @@ export type RetentionPolicyId = components['schemas']['RetentionPolicyId'];
 export type RetentionPolicyList = components['schemas']['RetentionPolicyList'];
 export type RunId = components['schemas']['RunId'];
 export type Salt = components['schemas']['Salt'];
-export type SectionInput = components['schemas']['SectionInput'];
 export type SectionNotes = components['schemas']['SectionNotes'];
 export type SectionStats = components['schemas']['SectionStats'];
 export type SectionTitle = components['schemas']['SectionTitle'];

@@ -15,7 +15,7 @@ const call = (tenant = 'default', app = 'default') =>
 const list = boundCursor(operation('Things_list', 'limit', 'offset', 'cursor', 'kind'))!;
 
 function handedOut(request: object, of: Call = call()): string {
-  list.close({ ...request }, of);
+  list.close({ ...request }, of, undefined);
   return String(of.reply.headers!['X-Next-Cursor']);
 }
 
@@ -35,6 +35,18 @@ test.each<[what: string, request: object, of: Call]>([
 ])('but not with %s', (_, request, of) => {
   const cursor = handedOut({ kind: 'a' });
   expect(() => list.open({ ...request, cursor }, of)).toThrow('cursor: must be one that this list gave');
+});
+
+test('a cursor in an envelope is one too, and null stays null', () => {
+  const none = { tenant: 'default', app: 'default', reply: {} } as unknown as Call;
+  const page = { items: [], next_cursor: 'cGxhY2U' };
+  list.close({ kind: 'a' }, none, page);
+  const request = { kind: 'a', cursor: page.next_cursor };
+  list.open(request, none);
+  expect(request.cursor).toBe('cGxhY2U');
+  const last = { items: [], next_cursor: null };
+  list.close({ kind: 'a' }, none, last);
+  expect(last).toEqual({ items: [], next_cursor: null });
 });
 
 test('nor those of another list, nor made-up ones', () => {

@@ -14,8 +14,8 @@ export interface BoundCursor {
    *   list with other filters.
    */
   open(request: Request, call: Call): void;
-  /** Adds the mark to the next cursor in the response. */
-  close(request: Request, call: Call): void;
+  /** Adds the mark to the next cursor in the response: in its header, or in the `next_cursor` of what the handler returned. */
+  close(request: Request, call: Call, result: unknown): void;
 }
 
 const nextCursor = 'X-Next-Cursor';
@@ -49,10 +49,17 @@ export function boundCursor({ service, id, parameters }: Operation): BoundCursor
       if (cursor.length <= boundLength || !cursor.endsWith(markOf(request, call))) throw notACursor();
       request['cursor'] = cursor.slice(0, -boundLength);
     },
-    close(request, call) {
+    close(request, call, result) {
       const headers = call.reply.headers;
       const next = headers?.[nextCursor];
       if (typeof next === 'string') headers![nextCursor] = next + markOf(request, call);
+      if (isEnvelope(result)) result.next_cursor += markOf(request, call);
     },
   };
 }
+
+const isEnvelope = (result: unknown): result is { next_cursor: string } =>
+  typeof result === 'object' &&
+  result !== null &&
+  'next_cursor' in result &&
+  typeof result.next_cursor === 'string';

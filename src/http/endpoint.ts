@@ -79,7 +79,7 @@ export function endpoint(
       bound?.open(request, call);
       const carryOut = async () => {
         const result: unknown = await inRequest(exchange.requestId, () => handler(request, call));
-        bound?.close(request, call);
+        bound?.close(request, call, result);
         return shape(call.reply, result);
       };
       const work = () => (once ? once(req, call, request, carryOut) : carryOut());

@@ -102,7 +102,7 @@ function carrier(operation: Operation, mounted: Mounted, operator: Operator): Ca
     const request = read(given, call);
     bound?.open(request, call);
     const result: unknown = await handler(request as never, call);
-    bound?.close(request, call);
+    bound?.close(request, call, result);
     return { result, reply: call.reply };
   };
 }

@@ -170,7 +170,7 @@ export async function send(
     ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const json = response.headers.get('content-type')?.includes('json') === true;
+  const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
   return {
     status: response.status,
     headers: response.headers,

@@ -6,7 +6,7 @@ const { Reports_custom_body, Reports_euaiact_body, Reports_hipaa_body, Reports_s
 
 const Reports_custom_body = validate20;
 const schema31 = {"$id":"Reports_custom_body","$ref":"contract#/$defs/CustomReportInput"};
-const schema33 = {"type":"object","required":["period","title"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"},"title":{"type":"string","minLength":1,"maxLength":200},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]},"sections":{"type":"array","items":{"$ref":"contract#/$defs/SectionInput"},"maxItems":50,"default":[]}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["period","title"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"},"title":{"type":"string","minLength":1,"maxLength":200},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]}},"additionalProperties":false};
 const schema37 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema38 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema39 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000]+$"};
@@ -99,276 +99,10 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema41 = {"type":"object","required":["title"],"properties":{"title":{"$ref":"contract#/$defs/SectionTitle"},"categories":{"type":"array","items":{"$ref":"contract#/$defs/Category"},"maxItems":50,"default":[]},"actions":{"type":"array","items":{"$ref":"contract#/$defs/ActionPattern"},"maxItems":50,"default":[]},"severities":{"type":"array","items":{"$ref":"contract#/$defs/Severity"},"maxItems":50,"default":[]},"outcomes":{"type":"array","items":{"$ref":"contract#/$defs/Outcome"},"maxItems":50,"default":[]},"notes":{"$ref":"contract#/$defs/SectionNotes","default":""}},"additionalProperties":false};
-const schema42 = {"type":"string","minLength":1,"maxLength":200};
-const schema44 = {"type":"string","pattern":"^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"};
-const schema45 = {"type":"string","enum":["info","warning","critical"]};
-const schema46 = {"type":"string","enum":["success","failure","denied"]};
-const schema47 = {"type":"string","maxLength":2000};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
-const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$", "u");
-const pattern11 = new RegExp("^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$", "u");
-
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate25.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.categories === undefined){
-data.categories = [];
-}
-if(data.actions === undefined){
-data.actions = [];
-}
-if(data.severities === undefined){
-data.severities = [];
-}
-if(data.outcomes === undefined){
-data.outcomes = [];
-}
-if(data.notes === undefined){
-data.notes = "";
-}
-let missing0;
-if((data.title === undefined) && (missing0 = "title")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "title") || (key0 === "categories")) || (key0 === "actions")) || (key0 === "severities")) || (key0 === "outcomes")) || (key0 === "notes"))){
-validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.title !== undefined){
-let data0 = data.title;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 200){
-validate25.errors = [{instancePath:instancePath+"/title",schemaPath:"contract#/$defs/SectionTitle/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate25.errors = [{instancePath:instancePath+"/title",schemaPath:"contract#/$defs/SectionTitle/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/title",schemaPath:"contract#/$defs/SectionTitle/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.categories;
-const _errs5 = errors;
-if(errors === _errs5){
-if(Array.isArray(data1)){
-if(data1.length > 50){
-validate25.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-var valid2 = true;
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
-if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate25.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/Category/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$"+"\""}];
-return false;
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/Category/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid2 = _errs7 === errors;
-if(!valid2){
-break;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-if(valid0){
-let data3 = data.actions;
-const _errs10 = errors;
-if(errors === _errs10){
-if(Array.isArray(data3)){
-if(data3.length > 50){
-validate25.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-var valid4 = true;
-const len1 = data3.length;
-for(let i1=0; i1<len1; i1++){
-let data4 = data3[i1];
-const _errs12 = errors;
-const _errs13 = errors;
-if(errors === _errs13){
-if(typeof data4 === "string"){
-if(!pattern11.test(data4)){
-validate25.errors = [{instancePath:instancePath+"/actions/" + i1,schemaPath:"contract#/$defs/ActionPattern/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9*][A-Za-z0-9_.:/* -]{0,127}$"+"\""}];
-return false;
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/actions/" + i1,schemaPath:"contract#/$defs/ActionPattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid4 = _errs12 === errors;
-if(!valid4){
-break;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-if(valid0){
-let data5 = data.severities;
-const _errs15 = errors;
-if(errors === _errs15){
-if(Array.isArray(data5)){
-if(data5.length > 50){
-validate25.errors = [{instancePath:instancePath+"/severities",schemaPath:"#/properties/severities/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-var valid6 = true;
-const len2 = data5.length;
-for(let i2=0; i2<len2; i2++){
-let data6 = data5[i2];
-const _errs17 = errors;
-if(typeof data6 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/severities/" + i2,schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data6 === "info") || (data6 === "warning")) || (data6 === "critical"))){
-validate25.errors = [{instancePath:instancePath+"/severities/" + i2,schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid6 = _errs17 === errors;
-if(!valid6){
-break;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/severities",schemaPath:"#/properties/severities/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs15 === errors;
-if(valid0){
-let data7 = data.outcomes;
-const _errs20 = errors;
-if(errors === _errs20){
-if(Array.isArray(data7)){
-if(data7.length > 50){
-validate25.errors = [{instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-var valid8 = true;
-const len3 = data7.length;
-for(let i3=0; i3<len3; i3++){
-let data8 = data7[i3];
-const _errs22 = errors;
-if(typeof data8 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/outcomes/" + i3,schemaPath:"contract#/$defs/Outcome/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data8 === "success") || (data8 === "failure")) || (data8 === "denied"))){
-validate25.errors = [{instancePath:instancePath+"/outcomes/" + i3,schemaPath:"contract#/$defs/Outcome/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid8 = _errs22 === errors;
-if(!valid8){
-break;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs20 === errors;
-if(valid0){
-let data9 = data.notes;
-const _errs25 = errors;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data9 === "string"){
-if(func1(data9) > 2000){
-validate25.errors = [{instancePath:instancePath+"/notes",schemaPath:"contract#/$defs/SectionNotes/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
-return false;
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/notes",schemaPath:"contract#/$defs/SectionNotes/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs25 === errors;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate25.errors = vErrors;
-return errors === 0;
-}
-validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
 const pattern6 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern8 = new RegExp("^[^\\u0000]+$", "u");
+const pattern9 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -385,9 +119,6 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.categories === undefined){
 data.categories = [];
 }
-if(data.sections === undefined){
-data.sections = [];
-}
 let missing0;
 if(((data.period === undefined) && (missing0 = "period")) || ((data.title === undefined) && (missing0 = "title"))){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -396,7 +127,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "period") || (key0 === "app_id")) || (key0 === "tenant_id")) || (key0 === "generated_by")) || (key0 === "title")) || (key0 === "categories")) || (key0 === "sections"))){
+if(!((((((key0 === "period") || (key0 === "app_id")) || (key0 === "tenant_id")) || (key0 === "generated_by")) || (key0 === "title")) || (key0 === "categories"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -584,38 +315,6 @@ return false;
 }
 }
 var valid0 = _errs14 === errors;
-if(valid0){
-let data7 = data.sections;
-const _errs19 = errors;
-if(errors === _errs19){
-if(Array.isArray(data7)){
-if(data7.length > 50){
-validate22.errors = [{instancePath:instancePath+"/sections",schemaPath:"#/properties/sections/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
-return false;
-}
-else {
-var valid6 = true;
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-const _errs21 = errors;
-if(!(validate25(data7[i1], {instancePath:instancePath+"/sections/" + i1,parentData:data7,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
-errors = vErrors.length;
-}
-var valid6 = _errs21 === errors;
-if(!valid6){
-break;
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/sections",schemaPath:"#/properties/sections/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs19 === errors;
-}
 }
 }
 }
@@ -655,15 +354,15 @@ return errors === 0;
 }
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Reports_euaiact_body = validate28;
-const schema48 = {"$id":"Reports_euaiact_body","$ref":"contract#/$defs/AiActReportInput"};
-const schema49 = {"type":"object","required":["period"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"},"system":{"$ref":"contract#/$defs/ResourceId"}},"additionalProperties":false};
-const schema53 = {"type":"string","minLength":1,"maxLength":512,"pattern":"^[^\\u0000]+$"};
+const Reports_euaiact_body = validate26;
+const schema41 = {"$id":"Reports_euaiact_body","$ref":"contract#/$defs/AiActReportInput"};
+const schema42 = {"type":"object","required":["period"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"},"system":{"$ref":"contract#/$defs/ResourceId"}},"additionalProperties":false};
+const schema46 = {"type":"string","minLength":1,"maxLength":512,"pattern":"^[^\\u0000]+$"};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate27.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -674,14 +373,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "period") || (key0 === "app_id")) || (key0 === "tenant_id")) || (key0 === "generated_by")) || (key0 === "system"))){
-validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -706,24 +405,24 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 64){
-validate29.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate27.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate29.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate27.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate29.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -740,24 +439,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate27.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate27.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data2)){
-validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -774,24 +473,24 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate29.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate27.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate29.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate27.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data3)){
-validate29.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -808,24 +507,24 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data4 === "string"){
 if(func1(data4) > 512){
-validate29.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate27.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate29.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate27.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data4)){
-validate29.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/system",schemaPath:"contract#/$defs/ResourceId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -842,44 +541,44 @@ var valid0 = true;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate29.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Reports_euaiact_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate28.evaluated;
+const evaluated0 = validate26.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate29(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
+if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-validate28.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Reports_hipaa_body = validate32;
-const schema54 = {"$id":"Reports_hipaa_body","$ref":"contract#/$defs/ReportInput"};
-const schema55 = {"type":"object","required":["period"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"}},"additionalProperties":false};
+const Reports_hipaa_body = validate30;
+const schema47 = {"$id":"Reports_hipaa_body","$ref":"contract#/$defs/ReportInput"};
+const schema48 = {"type":"object","required":["period"],"properties":{"period":{"$ref":"contract#/$defs/PeriodInput"},"app_id":{"$ref":"contract#/$defs/AppId"},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"generated_by":{"$ref":"contract#/$defs/PersonId"}},"additionalProperties":false};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate33.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -890,14 +589,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate33.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "period") || (key0 === "app_id")) || (key0 === "tenant_id")) || (key0 === "generated_by"))){
-validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -922,24 +621,24 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 64){
-validate33.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate31.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate33.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate31.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate33.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate31.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -956,24 +655,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate33.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate31.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate33.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate31.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data2)){
-validate33.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate31.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -990,24 +689,24 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate33.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate31.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate33.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate31.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data3)){
-validate33.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+validate31.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1023,43 +722,43 @@ var valid0 = true;
 }
 }
 else {
-validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate33.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Reports_hipaa_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate32.evaluated;
+const evaluated0 = validate30.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate33(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
 errors = vErrors.length;
 }
-validate32.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
-validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Reports_soc2_body = validate36;
-const schema59 = {"$id":"Reports_soc2_body","$ref":"contract#/$defs/ReportInput"};
+const Reports_soc2_body = validate34;
+const schema52 = {"$id":"Reports_soc2_body","$ref":"contract#/$defs/ReportInput"};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate37.evaluated;
+const evaluated0 = validate35.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1070,14 +769,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.period === undefined) && (missing0 = "period")){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "period") || (key0 === "app_id")) || (key0 === "tenant_id")) || (key0 === "generated_by"))){
-validate37.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate35.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1102,24 +801,24 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 64){
-validate37.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate35.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate37.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate35.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data1)){
-validate37.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate35.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate35.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1136,24 +835,24 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate37.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate35.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate37.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate35.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern6.test(data2)){
-validate37.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+validate35.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate35.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1170,24 +869,24 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 255){
-validate37.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
+validate35.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate37.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate35.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern8.test(data3)){
-validate37.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
+validate35.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/pattern",keyword:"pattern",params:{pattern: "^[^\\u0000]+$"},message:"must match pattern \""+"^[^\\u0000]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate35.errors = [{instancePath:instancePath+"/generated_by",schemaPath:"contract#/$defs/PersonId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1203,35 +902,35 @@ var valid0 = true;
 }
 }
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate37.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Reports_soc2_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate36.evaluated;
+const evaluated0 = validate34.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
 errors = vErrors.length;
 }
-validate36.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Reports_custom_body, Reports_euaiact_body, Reports_hipaa_body, Reports_soc2_body };
 })();

@@ -6,7 +6,7 @@ const { Verification_verify_body } = (() => {
 
 const Verification_verify_body = validate20;
 const schema31 = {"$id":"Verification_verify_body","$ref":"contract#/$defs/VerifyRequest"};
-const schema33 = {"type":"object","properties":{"stream_id":{"$ref":"contract#/$defs/StreamId"},"from_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0},"to_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0},"deep":{"type":"boolean","default":false}},"additionalProperties":false};
+const schema33 = {"type":"object","properties":{"stream_id":{"$ref":"contract#/$defs/StreamId"},"from_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0},"to_seq":{"$ref":"contract#/$defs/SequenceOrZero","default":0}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^stream_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema35 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
 const pattern4 = new RegExp("^stream_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
@@ -30,12 +30,9 @@ data.from_seq = 0;
 if(data.to_seq === undefined){
 data.to_seq = 0;
 }
-if(data.deep === undefined){
-data.deep = false;
-}
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "stream_id") || (key0 === "from_seq")) || (key0 === "to_seq")) || (key0 === "deep"))){
+if(!(((key0 === "stream_id") || (key0 === "from_seq")) || (key0 === "to_seq"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -121,14 +118,6 @@ return false;
 }
 }
 var valid0 = _errs8 === errors;
-if(valid0){
-const _errs11 = errors;
-if(typeof data.deep !== "boolean"){
-validate22.errors = [{instancePath:instancePath+"/deep",schemaPath:"#/properties/deep/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs11 === errors;
-}
 }
 }
 }

@@ -19,6 +19,7 @@ import { erasures } from './erasures/erasures.ts';
 import { markingSweep } from './erasures/marking.ts';
 import { encodeError } from './errors.ts';
 import { events } from './events/events.ts';
+import { reports } from './reports/reports.ts';
 import { archiveFiles } from './retention/archive-files.ts';
 import { retention, retentionSweeps } from './retention/retention.ts';
 import { settings } from './settings.ts';
@@ -30,7 +31,6 @@ import { createWriter } from './writes.ts';
 
 export const audit: ServiceModule<typeof settings> = {
   name: 'audit',
-  built: ['Erasures', 'Events', 'Retention', 'Stats', 'Streams', 'Verification'],
   migrations: new URL('./migrations/', import.meta.url),
   settings,
   create({ db, settings, sealer, log }): Service {
@@ -44,6 +44,7 @@ export const audit: ServiceModule<typeof settings> = {
       handlers: {
         Erasures: erasures(deps),
         Events: events(deps),
+        Reports: reports(deps),
         Retention: retention({ ...deps, files }),
         Stats: stats(deps),
         Streams: streams(deps),

@@ -14,12 +14,15 @@ export interface Within {
 export const momentOf = (text: string, field: string): number =>
   parseMoment(text.length === 10 ? `${text}T00:00:00Z` : text, field).ms;
 
-/** @param path where its members are in the request, for messages: `query` or `body` */
-export function withinOf(
-  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
-  path: string,
-): Within {
+/** @throws Invalid for a time that does not exist */
+export function withinOf({
+  from,
+  to,
+}: {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}): Within {
   const utc = (text: string | undefined, name: string) =>
-    text === undefined ? undefined : momentText(momentOf(text, `${path}.${name}`));
+    text === undefined ? undefined : momentText(momentOf(text, name));
   return { from: utc(from, 'from'), to: utc(to, 'to') };
 }

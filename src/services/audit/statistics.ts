@@ -15,7 +15,7 @@ export const stats = ({ db }: Pick<Deps, 'db'>) =>
       const view = viewOf(context, tenant_id);
       const { total, severities, outcomes, categories } = await eventStore(db.sql).counts(
         view,
-        withinOf({ from, to }, 'query'),
+        withinOf({ from, to }),
         mostCategories,
       );
       return {

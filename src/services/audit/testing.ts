@@ -42,7 +42,7 @@ export const tools = (api: Api) => {
       options: TestRequest = {},
     ): Promise<[status: number, error: string]> {
       const { status, text } = await api.request(method, `/audit/v1${path}`, options);
-      return [status, text === '' ? '' : (JSON.parse(text) as { error: string }).error];
+      return [status, status < 400 ? '' : (JSON.parse(text) as { error: string }).error];
     },
   };
 };
@@ -52,3 +52,7 @@ export const anEvent = { action: 'user.updated', resource: 'user', category: 'da
 
 /** A tenant of a test's own. */
 export const inTenant = (tenant: string): TestRequest => ({ headers: { 'X-Tenant-ID': tenant } });
+
+/** A time on a day that many days ago. */
+export const day = (daysAgo: number, time = '00:00:00.000'): string =>
+  `${new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)}T${time}Z`;

@@ -31,9 +31,9 @@ export interface Act {
 export interface Write {
   readonly sql: Sql;
   /** Records, in the chain of the author's tenant, what this write does. */
-  act(act: Act): Promise<ChainedEvent>;
+  readonly act: (act: Act) => Promise<ChainedEvent>;
   /** Tells other services' subscribers. `data` never holds a secret or a person. */
-  emit(type: `audit.${string}`, subject: string, data: object): void;
+  readonly emit: (type: `audit.${string}`, subject: string, data: object) => void;
 }
 
 /** Runs a write and returns its result. A write that another one stops is repeated as a whole. */
@@ -53,7 +53,7 @@ export const createWriter =
         const result = await run({
           sql,
           async act(act) {
-            const event = newEvent(inputOf(act, author), originOf(author), 'act', Date.now());
+            const event = newEvent(inputOf(act, author), originOf(author), '', Date.now());
             const recording: Recording = { events: [{ event, stream }] };
             await record(sql, [recording], deps);
             return recording.recorded![0]!.chained!;

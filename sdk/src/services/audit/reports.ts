@@ -42,7 +42,7 @@ export interface Reports {
   ) => List<T.Report, T.Error>;
 
   /**
-   * Creates a custom report: the given sections, then one for each category.
+   * Creates a custom report with a section for each category.
    *
    * Needs the scope `audit:write`.
    *
@@ -60,7 +60,7 @@ export interface Reports {
    *
    * @example
    * ```ts
-   * await plinth.audit.reports.custom({ body: { period: { from: '2026-01-01', to: '2026-04-01' }, title: 'Deletions in the first quarter' } });
+   * await plinth.audit.reports.custom({ body: { period: { from: '2026-01-01', to: '2026-04-01' }, title: 'Data and access in the first quarter' } });
    * ```
    */
   readonly custom: (

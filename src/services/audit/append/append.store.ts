@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 import type { ChainedEvent } from './chained.ts';
 
 /** An idempotency key, as a digest, with the event that it stands for. */
@@ -57,16 +58,43 @@ export const appendStore = (sql: Sql) => ({
       )
       select * from unnest(
         ${of(({ record }) => record.tenant_id)}::text[], ${of(({ record }) => record.stream_id)}::text[],
-        ${of(({ record }) => record.sequence)}::bigint[], ${of(({ hash }) => hash)}::bytea[], ${of(({ record }) => record.id)}::text[],
+        ${of(({ record }) => record.sequence)}::bigint[], ${byteArray(
+          sql,
+          of(({ hash }) => hash),
+        )}::bytea[], ${of(({ record }) => record.id)}::text[],
         ${of(({ record }) => record.app_id)}::text[], ${of(({ record }) => record.timestamp)}::timestamptz[],
         ${of(({ record }) => record.recorded_at)}::timestamptz[], ${of(({ record }) => record.recorded_by)}::text[],
         ${of(({ record }) => record.source)}::text[], ${of(({ record }) => record.actor_type)}::text[],
         ${of(({ record }) => record.action)}::text[], ${of(({ record }) => record.resource)}::text[],
         ${of(({ record }) => record.category)}::text[], ${of(({ record }) => record.outcome)}::text[],
-        ${of(({ record }) => record.severity)}::text[], ${of(({ salt }) => salt)}::bytea[], ${of(({ actor }) => actor.bytes)}::bytea[],
-        ${of(({ content }) => content.bytes)}::bytea[], ${of(({ actor }) => actor.commitment)}::bytea[],
-        ${of(({ content }) => content.commitment)}::bytea[], ${of(({ actorRef }) => actorRef)}::bytea[],
-        ${of(({ subjectRef }) => subjectRef)}::bytea[], ${of(({ resourceRef }) => resourceRef)}::bytea[]
+        ${of(({ record }) => record.severity)}::text[], ${byteArray(
+          sql,
+          of(({ salt }) => salt),
+        )}::bytea[], ${byteArray(
+          sql,
+          of(({ actor }) => actor.bytes),
+        )}::bytea[],
+        ${byteArray(
+          sql,
+          of(({ content }) => content.bytes),
+        )}::bytea[], ${byteArray(
+          sql,
+          of(({ actor }) => actor.commitment),
+        )}::bytea[],
+        ${byteArray(
+          sql,
+          of(({ content }) => content.commitment),
+        )}::bytea[], ${byteArray(
+          sql,
+          of(({ actorRef }) => actorRef),
+        )}::bytea[],
+        ${byteArray(
+          sql,
+          of(({ subjectRef }) => subjectRef),
+        )}::bytea[], ${byteArray(
+          sql,
+          of(({ resourceRef }) => resourceRef),
+        )}::bytea[]
       )`;
   },
 
@@ -87,8 +115,14 @@ export const appendStore = (sql: Sql) => ({
 
 const keyed = (sql: Sql, keys: readonly EventKey[]) => sql`
   unnest(
-    ${keys.map(({ tenant }) => tenant)}::text[], ${keys.map(({ app }) => app)}::text[], ${keys.map(({ key }) => key)}::bytea[],
-    ${keys.map(({ eventId }) => eventId)}::text[], ${keys.map(({ digest }) => digest)}::bytea[]
+    ${keys.map(({ tenant }) => tenant)}::text[], ${keys.map(({ app }) => app)}::text[], ${byteArray(
+      sql,
+      keys.map(({ key }) => key),
+    )}::bytea[],
+    ${keys.map(({ eventId }) => eventId)}::text[], ${byteArray(
+      sql,
+      keys.map(({ digest }) => digest),
+    )}::bytea[]
   ) as given(tenant_id, app_id, key, event_id, digest)`;
 
 const eventKey = ({ tenant_id, app_id, key, event_id, digest }: KeyRow): EventKey => ({

@@ -27,10 +27,18 @@ export interface ChainedEvent extends Placed {
   readonly resourceRef: Buffer | null;
 }
 
-/** The persons to whom parts of the event belong. */
-export function ownersOf({ event, stream }: Placed): Person[] {
-  const names = new Set([event.actorOwner, event.contentOwner].filter((name) => name !== null));
-  return [...names].map((name) => personIn(stream, name));
+/** An event with the persons to whom its parts belong. */
+export interface Owned extends Placed {
+  readonly actorPerson: Person | undefined;
+  readonly contentPerson: Person | undefined;
+}
+
+export function owned(placed: Placed): Owned {
+  const { event, stream } = placed;
+  const person = (name: string | null) => (name === null ? undefined : personIn(stream, name));
+  const actorPerson = person(event.actorOwner);
+  const isSame = event.contentOwner === event.actorOwner;
+  return { ...placed, actorPerson, contentPerson: isSame ? actorPerson : person(event.contentOwner) };
 }
 
 const personIn = ({ tenant, app, indexKey }: KnownStream, name: string): Person => ({
@@ -45,19 +53,17 @@ const personIn = ({ tenant, app, indexKey }: KnownStream, name: string): Person 
  * @param now milliseconds since 1970; an event is never recorded before its predecessor
  */
 export function chained(
-  placed: Placed,
+  { actorPerson, contentPerson, ...placed }: Owned,
   head: Head,
   keys: PersonKeys,
   now: number,
 ): { event: ChainedEvent; head: Head } {
   const { event, stream } = placed;
   const salt = randomBytes(16);
-  const owner = (name: string | null) => (name === null ? undefined : personIn(stream, name));
-  const [actorOwner, contentOwner] = [owner(event.actorOwner), owner(event.contentOwner)];
   const part = (name: 'actor' | 'content', of: Person | undefined) =>
     storedPart(event[name], { part: name, eventId: event.id, salt }, of && keys.get(personOf(of)));
-  const actor = part('actor', actorOwner);
-  const content = part('content', contentOwner);
+  const actor = part('actor', actorPerson);
+  const content = part('content', contentPerson);
   const at = Date.parse(head.head_at);
   const record = recordOf(placed, {
     sequence: head.head_seq + 1,
@@ -79,8 +85,8 @@ export function chained(
       salt,
       actor,
       content,
-      actorRef: refBytes(actorOwner),
-      subjectRef: refBytes(contentOwner),
+      actorRef: refBytes(actorPerson),
+      subjectRef: refBytes(contentPerson),
       resourceRef: resource_id === null ? null : refOf(stream.indexKey, 'resource', resource_id),
     },
     head: { id: head.id, head_seq: record.sequence, head_hash: hash, head_at: record.recorded_at },

@@ -14,7 +14,7 @@ export interface Intake {
   add(recording: Recording): Promise<readonly Recorded[]>;
   /** Records what was accepted, and accepts nothing more. */
   close(): Promise<void>;
-  queues(): readonly QueueFigures[];
+  readonly queues: () => readonly QueueFigures[];
 }
 
 export interface IntakeDeps extends RecordingDeps {

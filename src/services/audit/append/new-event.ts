@@ -57,7 +57,7 @@ export interface NewEvent extends Origin {
 
 /**
  * Checks an event and gives it an id.
- * @param path where it is in the request, for messages: `body` or `body.events.3`
+ * @param path what precedes its members in messages: nothing, or `events[3].`
  * @param now milliseconds since 1970
  * @throws Invalid, which names the member
  */
@@ -74,7 +74,8 @@ export function newEvent(input: EventInput, origin: Origin, path: string, now: n
     subject_id: value.subject_id,
   });
   const bytes = actor.length + content.length;
-  if (bytes > limits.eventBytes) throw Invalid(`${path}: is larger than ${limits.eventBytes} bytes`);
+  if (bytes > limits.eventBytes)
+    throw Invalid(`${path}metadata: the event is larger than ${limits.eventBytes} bytes`);
   return {
     ...origin,
     id: newId('audit'),
@@ -91,7 +92,7 @@ export function newEvent(input: EventInput, origin: Origin, path: string, now: n
 
 function valueOf(input: EventInput, path: string, now: number): EventValue {
   const { ip = null, metadata } = input;
-  if (ip !== null && (isIP(ip) === 0 || ip.includes('%'))) throw Invalid(`${path}.ip: is not an IP address`);
+  if (ip !== null && (isIP(ip) === 0 || ip.includes('%'))) throw Invalid(`${path}ip: is not an IP address`);
   return {
     timestamp: timestampOf(input.timestamp, path, now),
     user_id: input.user_id ?? null,
@@ -113,17 +114,17 @@ function valueOf(input: EventInput, path: string, now: number): EventValue {
 /** Times are cut to milliseconds before they are hashed. */
 function timestampOf(text: string | undefined, path: string, now: number): string {
   if (text === undefined) return momentText(now);
-  const { ms } = parseMoment(text, `${path}.timestamp`);
+  const { ms } = parseMoment(text, `${path}timestamp`);
   if (ms < limits.earliestMs || ms > now + limits.aheadMs)
-    throw Invalid(`${path}.timestamp: must be from 2000-01-01 to 5 minutes ahead`);
+    throw Invalid(`${path}timestamp: must be from 2000-01-01 to 5 minutes ahead`);
   return momentText(ms);
 }
 
 function checkedMetadata(metadata: object, path: string): object {
   if (isDeeper(metadata, limits.metadataLevels))
-    throw Invalid(`${path}.metadata: must have at most ${limits.metadataLevels} levels`);
+    throw Invalid(`${path}metadata: must have at most ${limits.metadataLevels} levels`);
   if (Buffer.byteLength(JSON.stringify(metadata)) > limits.metadataBytes)
-    throw Invalid(`${path}.metadata: is larger than ${limits.metadataBytes} bytes`);
+    throw Invalid(`${path}metadata: is larger than ${limits.metadataBytes} bytes`);
   return metadata;
 }
 

@@ -3,7 +3,9 @@ import type { EventInput } from '../../../../generated/audit/types.ts';
 import type { Consumer } from '../../../db/relay/consumer.ts';
 import type { RelayedEvent } from '../../../db/relay/relay.store.ts';
 import { DomainError } from '../../../lib/errors.ts';
+import { isDeeper } from '../../../lib/json-levels.ts';
 import type { Deps } from '../deps.ts';
+import { limits } from './limits.ts';
 import { type NewEvent, newEvent } from './new-event.ts';
 
 /** The kind of event that a service's are. */
@@ -23,8 +25,9 @@ const categories: Readonly<Record<string, string>> = {
   jobs: 'system',
 };
 
-/** The most bytes of an event's data that are kept; of larger ones the digest is. */
+/** The most bytes and levels of an event's data that are kept; of others the digest is. */
 const mostData = 24 * 1_024;
+const mostLevels = limits.metadataLevels - 1;
 const mostResource = 512;
 
 /**
@@ -58,12 +61,15 @@ const unlessLasting =
 
 function draftOf(event: RelayedEvent, log: Deps['log']): NewEvent[] {
   try {
-    return [newEvent(inputOf(event), originOf(event), event.type, Date.now())];
+    return [newEvent(inputOf(event), originOf(event), `${event.type}: `, laterOf(event))];
   } catch (error) {
     unlessLasting(event, log)(error);
     return [];
   }
 }
+
+/** The clock of the database, with which events are written, may be ahead of that of this process. */
+const laterOf = ({ time }: RelayedEvent): number => Math.max(Date.now(), Date.parse(time));
 
 const originOf = ({ tenant, app, source }: RelayedEvent) => ({
   tenant,
@@ -116,7 +122,9 @@ export function inputOf({
 
 function dataOf(data: object): object {
   const text = JSON.stringify(data);
-  return Buffer.byteLength(text) > mostData ? { data_sha256: digestOf(text) } : { data };
+  return Buffer.byteLength(text) > mostData || isDeeper(data, mostLevels)
+    ? { data_sha256: digestOf(text) }
+    : { data };
 }
 
 function subjectOf(data: object): string | undefined {

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Sql } from '../../../db/index.ts';
 import type { Sealer } from '../../../lib/seal.ts';
-import { lockKeys, type PersonKeys } from '../keys/persons.ts';
-import { type Head, streamStore } from '../streams/streams.store.ts';
+import { lockKeys } from '../keys/persons.ts';
+import { inSlices } from '../slices.ts';
+import { streamStore } from '../streams/streams.store.ts';
 import { appendStore } from './append.store.ts';
-import { chained, type ChainedEvent, ownersOf, type Placed } from './chained.ts';
+import { chained, type ChainedEvent, owned, type Placed } from './chained.ts';
 import { judgeRepeats } from './repeats.ts';
 
 /** What became of an event. */
@@ -29,8 +29,8 @@ export interface RecordingDeps {
   readonly idempotencyMs: number;
 }
 
-/** Milliseconds of hashing after which other work has its turn. */
-const sliceMs = 8;
+/** The most bytes of the parts that one statement inserts: the driver writes a statement without a pause. */
+const insertedBytes = 512 * 1_024;
 
 /**
  * Records events in the transaction of `sql`, in this order, so that no two writes wait for each other: idempotency keys, keys of
@@ -43,10 +43,12 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
     .flatMap(({ events, recorded }) => events.map((placed, at) => ({ placed, recorded: recorded![at]! })))
     .filter(({ recorded }) => !recorded.duplicate);
   if (fresh.length === 0) return;
+  const theirs = await inSlices(fresh, ({ placed }) => owned(placed));
+  const persons = theirs.flatMap(({ actorPerson, contentPerson }) => [actorPerson, contentPerson]);
   const keys = await lockKeys(
     sql,
     deps.sealer,
-    fresh.flatMap(({ placed }) => ownersOf(placed)),
+    persons.filter((person) => person !== undefined),
   );
   const heads = new Map(
     (await streamStore(sql).lock([...new Set(fresh.map(({ placed }) => placed.stream.id))])).map((head) => [
@@ -54,23 +56,31 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
       head,
     ]),
   );
-  await chainAll(fresh, heads, keys);
-  const events = fresh.map(({ recorded }) => recorded.chained!);
-  await Promise.all([appendStore(sql).insert(events), streamStore(sql).advance([...heads.values()])]);
+  const events = await inSlices(theirs, (owned, at) => {
+    const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, Date.now());
+    fresh[at]!.recorded.chained = event;
+    heads.set(head.id, head);
+    return event;
+  });
+  const store = appendStore(sql);
+  const [last = [], ...others] = ofBoundedSize(events).reverse();
+  for (const some of others.reverse()) await store.insert(some);
+  await Promise.all([store.insert(last), streamStore(sql).advance([...heads.values()])]);
 }
 
-async function chainAll(
-  fresh: readonly { readonly placed: Placed; readonly recorded: Recorded }[],
-  heads: Map<string, Head>,
-  keys: PersonKeys,
-): Promise<void> {
-  let began = performance.now();
-  for (const { placed, recorded } of fresh) {
-    const { event, head } = chained(placed, heads.get(placed.stream.id)!, keys, Date.now());
-    recorded.chained = event;
-    heads.set(head.id, head);
-    if (performance.now() - began < sliceMs) continue;
-    await nextTurn();
-    began = performance.now();
+/** Divides events for several statements, in their order. */
+function ofBoundedSize(events: readonly ChainedEvent[]): ChainedEvent[][] {
+  const parts: ChainedEvent[][] = [];
+  let left = 0;
+  for (const event of events) {
+    const part = left >= event.event.bytes ? parts.at(-1) : undefined;
+    if (part === undefined) {
+      parts.push([event]);
+      left = insertedBytes - event.event.bytes;
+    } else {
+      part.push(event);
+      left -= event.event.bytes;
+    }
   }
+  return parts;
 }

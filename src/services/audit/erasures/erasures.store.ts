@@ -39,19 +39,35 @@ export const erasureStore = (sql: Sql) => ({
     return inserted;
   },
 
-  /** The number of events that have parts of a person, without those that an earlier erasure has yet to mark. */
-  async affected({ tenant, app, ref }: Person): Promise<number> {
+  /** The last event that an earlier erasure of the person has yet to mark; 0 when there is none. */
+  async unmarkedUpTo({ tenant, app, ref }: Person): Promise<number> {
+    const [row] = await sql<[{ sequence: number }]>`
+      select coalesce(max(sequence), 0)::bigint as sequence from audit.erasures
+      where tenant_id = ${tenant} and app_id = ${app} and ref = ${Buffer.from(ref)}`;
+    return row.sequence;
+  },
+
+  /** The number of events after this one that have parts of a person. */
+  async affected(
+    { tenant, app, ref }: Person,
+    after: number,
+    upTo = Number.MAX_SAFE_INTEGER,
+  ): Promise<number> {
     const [row] = await sql<[{ count: number }]>`
       select count(*) as count from (
         select sequence from audit.events where tenant_id = ${tenant} and app_id = ${app} and actor_ref = ${ref}
         union
         select sequence from audit.events where tenant_id = ${tenant} and app_id = ${app} and subject_ref = ${ref}
       ) as event
-      where sequence > coalesce((
-        select max(sequence) from audit.erasures
-        where erasures.tenant_id = ${tenant} and erasures.app_id = ${app} and erasures.ref = ${ref}
-      ), 0)`;
+      where sequence > ${after} and sequence <= ${upTo}`;
     return row.count;
+  },
+
+  /** Takes a person's name from the reports that the person requested. */
+  async forgetRequester({ tenant, app }: Person, name: string): Promise<void> {
+    await sql`
+      update audit.reports set generated_by = 'erased', updated_at = now()
+      where tenant_id = ${tenant} and app_id = ${app} and generated_by = ${name}`;
   },
 
   async list(view: View, window: Window<NewestById>): Promise<Erasure[]> {

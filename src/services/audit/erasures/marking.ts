@@ -3,7 +3,7 @@ import type { Sweep } from '../../../db/sweeps.ts';
 import { erasureStore } from './erasures.store.ts';
 
 /** The events that one statement marks. */
-const mostAtOnce = 5_000;
+const mostAtOnce = 1_000;
 
 /** Marks the events of erased persons. From the erasure on nobody can read their parts; this makes that nothing finds them either. */
 export const markingSweep = ({ db }: { readonly db: Database }): Sweep => ({

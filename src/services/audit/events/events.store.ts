@@ -1,6 +1,6 @@
-import type { Fragment } from 'postgres';
 import type { GroupBy } from '../../../../generated/audit/types.ts';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 import { followsPrevious, orderedBy, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
@@ -74,6 +74,15 @@ export interface Counts {
 /** What `grouping` says of a group: a bit for each column that it does not have. */
 const [bySeverity, byOutcome, byCategory] = [3, 5, 6];
 
+/** A row of a page that may be shorter than was asked, because its events are large. */
+export interface Sized {
+  /** The number of rows that there were before the page was cut for its size. */
+  readonly found: number;
+}
+
+/** The most bytes of the parts on a page; a page has at least one event. */
+const mostBytes = 2 * 1_024 * 1_024;
+
 /** Counting ends here, because an exact total of more would cost more than the page. */
 const mostCounted = 100_000;
 
@@ -94,17 +103,27 @@ export const eventStore = (sql: Sql) => ({
   },
 
   /** One page of the events of these streams; it has one more than the limit when more follow. */
-  async list(places: readonly Place[], filter: EventFilter, window: Window<EventOrder>): Promise<EventRow[]> {
+  async list(
+    places: readonly Place[],
+    filter: EventFilter,
+    window: Window<EventOrder>,
+  ): Promise<(EventRow & Sized)[]> {
     const most = window.limit + 1 + window.offset;
-    return await sql<EventRow[]>`
-      select ${shown(sql)} from (
+    const page = sql`
         select found.* from ${given(sql, places)} cross join lateral (
           select event.* from audit.events as event
           where ${isFound(sql, filter)} ${followsPrevious(sql, window, 'event')}
           order by ${orderedBy(sql, window.order, 'event')} limit ${most}
         ) as found
-        order by ${orderedBy(sql, window.order, 'found')} limit ${window.limit + 1} offset ${window.offset}
+        order by ${orderedBy(sql, window.order, 'found')} limit ${window.limit + 1} offset ${window.offset}`;
+    return await sql<(EventRow & Sized)[]>`
+      select ${shown(sql)}, found from (
+        select page.*, count(*) over () as found, sum(octet_length(actor) + octet_length(content)) over (
+          order by ${orderedBy(sql, window.order, 'page')} rows between unbounded preceding and 1 preceding
+        ) as bytes_before
+        from (${page}) as page
       ) as event
+      where coalesce(bytes_before, 0) < ${mostBytes}
       order by ${orderedBy(sql, window.order, 'event')}`;
   },
 
@@ -185,8 +204,17 @@ const shown = (sql: Sql): Fragment => sql`
 const given = (sql: Sql, places: readonly Place[]) => sql`
   unnest(
     ${places.map(({ tenant }) => tenant)}::text[], ${places.map(({ app }) => app)}::text[],
-    ${places.map(({ actorRef }) => actorRef ?? null)}::bytea[], ${places.map(({ subjectRef }) => subjectRef ?? null)}::bytea[],
-    ${places.map(({ resourceRef }) => resourceRef ?? null)}::bytea[]
+    ${byteArray(
+      sql,
+      places.map(({ actorRef }) => actorRef ?? null),
+    )}::bytea[], ${byteArray(
+      sql,
+      places.map(({ subjectRef }) => subjectRef ?? null),
+    )}::bytea[],
+    ${byteArray(
+      sql,
+      places.map(({ resourceRef }) => resourceRef ?? null),
+    )}::bytea[]
   ) as place(tenant_id, app_id, actor_ref, subject_ref, resource_ref)`;
 
 const isFound = (sql: Sql, filter: EventFilter) => sql`
@@ -207,6 +235,11 @@ function isMatch(
   return sql`event.id is not null
     ${from === undefined ? sql`` : sql`and event.timestamp >= ${from}`}
     ${to === undefined ? sql`` : sql`and event.timestamp < ${to}`}
+    ${isExceptional({ severities, outcomes }) ? sql`and (event.severity <> 'info' or event.outcome <> 'success')` : sql``}
     ${among('category', categories)} ${among('action', actions)} ${among('severity', severities)} ${among('outcome', outcomes)}
     ${resource === undefined ? sql`` : sql`and event.resource = ${resource}`}`;
 }
+
+/** Whether only exceptions match, for which there is an index. */
+const isExceptional = ({ severities = ['info'], outcomes = ['success'] }: EventFilter): boolean =>
+  !severities.includes('info') || !outcomes.includes('success');

@@ -1,16 +1,20 @@
 import type { Events } from '../../../../generated/audit/server.ts';
 import type { AuditEvent, EventInput, EventReceipt, QueryResult } from '../../../../generated/audit/types.ts';
 import type { Context } from '../../../http/context.ts';
-import { pageOf, type PageRequest, windowOf } from '../../../http/lists.ts';
+import { type PageRequest, windowOf } from '../../../http/lists.ts';
+import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
+import { NotFound } from '../../../lib/errors.ts';
 import type { Recorded } from '../append/recording.ts';
 import { newEvent } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
 import { withinOf } from '../periods.ts';
+import { inSlices } from '../slices.ts';
 import { eventCsvHeader, eventCsvLine } from './csv.ts';
 import { type EventFilter, eventStore, orders, type Place } from './events.store.ts';
 import { allEvents } from './exports.ts';
 import { filterOf, type SentFilter } from './filters.ts';
+import { eventPage } from './pages.ts';
 import { placeIn, streamsIn } from './places.ts';
 import { eventViews, recordedView, storedRecord } from './views.ts';
 
@@ -25,16 +29,18 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
   return {
     async create({ body }, context) {
-      const [recorded] = await recordedFor(deps, context, [body], 'body');
+      const [recorded] = await recordedFor(deps, context, [body], () => '');
+      context.reply.status(recorded!.duplicate ? 200 : 201);
+      context.reply.header('Cache-Control', 'no-store');
       if (recorded!.chained !== undefined) return recordedView(recorded!.chained);
-      context.reply.status(200);
       const row = await eventStore(db.sql).get(viewOf(context), recorded!.id);
       const [event] = await eventViews(db.sql, sealer, [row]);
       return event!;
     },
 
     async createBatch({ body }, context) {
-      const recorded = await recordedFor(deps, context, body.events, 'body.events');
+      checkOwnItems(context, 'events', body.events);
+      const recorded = await recordedFor(deps, context, body.events, (at) => `events[${at}].`);
       return { events: await receipts(deps, context, recorded) };
     },
 
@@ -45,7 +51,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
     async listByUser({ userId, limit, offset, cursor, from, to, tenant_id }, context) {
       const places = await placesOf(context, { user_id: userId, tenant_id });
-      return await queried(deps, { limit, offset, cursor }, 'desc', places, withinOf({ from, to }, 'query'));
+      return await queried(deps, { limit, offset, cursor }, 'desc', places, withinOf({ from, to }));
     },
 
     async exportNdjson(sent, context) {
@@ -67,7 +73,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
     },
 
     async aggregate({ body: { group_by, from, to, categories, tenant_id } }, context) {
-      const filter = { ...withinOf({ from, to }, 'body'), categories };
+      const filter = { ...withinOf({ from, to }), categories };
       return { buckets: await eventStore(db.sql).groups(viewOf(context, tenant_id), group_by, filter) };
     },
   } satisfies Events<Context>;
@@ -82,17 +88,12 @@ async function recordedFor(
   { known, intake }: Pick<Deps, 'known' | 'intake'>,
   { tenant, app, credential }: Context,
   inputs: readonly EventInput[],
-  path: string,
+  pathOf: (at: number) => string,
 ): Promise<readonly Recorded[]> {
   const recordedBy = `${credential.kind}:${credential.id}`;
   const now = Date.now();
-  const drafts = inputs.map((input, at) =>
-    newEvent(
-      input,
-      { tenant: input.tenant_id ?? tenant, app, recordedBy, source: null },
-      inputs.length === 1 && path === 'body' ? path : `${path}.${at}`,
-      now,
-    ),
+  const drafts = await inSlices(inputs, (input, at) =>
+    newEvent(input, { tenant: input.tenant_id ?? tenant, app, recordedBy, source: null }, pathOf(at), now),
   );
   const streams = new Map(
     await Promise.all(
@@ -115,7 +116,10 @@ async function receipts(
   const known = new Map(rows.map((row) => [row.id, row]));
   return recorded.map(({ id, duplicate, chained }) => {
     if (chained === undefined) {
-      const { sequence, hash, stream_id } = known.get(id)!;
+      const row = known.get(id);
+      // Its event was purged in this moment.
+      if (row === undefined) throw NotFound('event');
+      const { sequence, hash, stream_id } = row;
       return { id, sequence, hash: hash.toString('hex'), stream_id, duplicate };
     }
     const { record, hash } = chained;
@@ -139,7 +143,7 @@ async function queried(
   const window = windowOf(request, orders[order]);
   const store = eventStore(db.sql);
   const [rows, total] = await Promise.all([store.list(places, filter, window), store.count(places, filter)]);
-  const { items, next } = pageOf(window, rows);
+  const { items, next } = eventPage(window, rows);
   return { events: await eventViews(db.sql, sealer, items), total, next_cursor: next };
 }
 

@@ -1,7 +1,8 @@
 import type { AuditEvent } from '../../../../generated/audit/types.ts';
-import { pageOf, windowOf } from '../../../http/lists.ts';
+import { windowOf } from '../../../http/lists.ts';
 import type { Deps } from '../deps.ts';
 import { eventStore, type EventFilter, orders, type Place } from './events.store.ts';
+import { eventPage } from './pages.ts';
 import { eventViews } from './views.ts';
 
 /** The events of one statement of an export: few, because an event may have 64 KiB. */
@@ -15,7 +16,7 @@ export async function* allEvents(
 ): AsyncGenerator<AuditEvent> {
   for (let cursor: string | undefined; ;) {
     const window = windowOf({ limit: pageSize, cursor }, orders.asc);
-    const { items, next } = pageOf(window, await eventStore(db.sql).list(places, filter, window));
+    const { items, next } = eventPage(window, await eventStore(db.sql).list(places, filter, window));
     yield* await eventViews(db.sql, sealer, items);
     if (next === null) return;
     cursor = next;

@@ -15,7 +15,7 @@ export interface SentFilter extends Named {
 
 /** @throws Invalid for a time that does not exist */
 export const filterOf = (sent: SentFilter): EventFilter => ({
-  ...withinOf(sent, 'query'),
+  ...withinOf(sent),
   categories: sent.category?.split(','),
   actions: sent.action?.split(','),
   severities: sent.severity?.split(','),

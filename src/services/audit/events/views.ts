@@ -1,10 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import type { AuditEvent, ChainRecord, StoredRecord } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { ChainedEvent } from '../append/chained.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { type PersonKeys, personOf, readKeys } from '../keys/persons.ts';
-import { type ActorPart, type ContentPart, openPart } from '../record/parts.ts';
+import { type ActorPart, type ContentPart, openPart, type PartName } from '../record/parts.ts';
 import { partDigest } from '../record/record.ts';
+import { inSlices } from '../slices.ts';
 import type { EventRow } from './events.store.ts';
 
 /** Events as responses show them: what belongs to persons who were erased is null. The keys of a page are read with one statement. */
@@ -18,23 +20,15 @@ export async function eventViews(sql: Sql, sealer: Sealer, rows: readonly EventR
       ),
     ),
   );
-  return rows.map((row) => eventView(row, keys));
+  return await inSlices(rows, (row) => eventView(row, keys));
 }
 
 function eventView(row: EventRow, keys: PersonKeys): AuditEvent {
-  const { tenant_id, app_id, id: eventId, salt } = row;
+  const { tenant_id, app_id, id: eventId } = row;
   const keyOf = (ref: Buffer | null) =>
     ref === null ? undefined : keys.get(personOf({ tenant: tenant_id, app: app_id, ref }));
-  const actor = openPart<ActorPart>(
-    { bytes: row.actor, commitment: row.actor_key },
-    { part: 'actor', eventId, salt },
-    keyOf(row.actor_ref),
-  );
-  const content = openPart<ContentPart>(
-    { bytes: row.content, commitment: row.content_key },
-    { part: 'content', eventId, salt },
-    keyOf(row.subject_ref),
-  );
+  const actor = partOf<ActorPart>(row, 'actor', keyOf(row.actor_ref));
+  const content = partOf<ContentPart>(row, 'content', keyOf(row.subject_ref));
   return {
     id: eventId,
     stream_id: row.stream_id,
@@ -63,6 +57,20 @@ function eventView(row: EventRow, keys: PersonKeys): AuditEvent {
     erased: actor === undefined || content === undefined,
     erasure_id: row.erasure_id,
   };
+}
+
+/** Undefined when the person was erased; null when somebody changed what is stored, which a verification reports. */
+function partOf<Part extends ActorPart | ContentPart>(
+  row: EventRow,
+  part: PartName,
+  key: KeyObject | undefined,
+): Part | null | undefined {
+  try {
+    const stored = { bytes: row[part], commitment: row[`${part}_key`] };
+    return openPart<Part>(stored, { part, eventId: row.id, salt: row.salt }, key);
+  } catch {
+    return null;
+  }
 }
 
 /** The record of an event, rebuilt from what is stored. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 
 /** A person of a tenant and app, by reference. */
 export interface Person {
@@ -38,22 +39,38 @@ export const personStore = (sql: Sql) => ({
       select tenant_id, app_id, ref, wrapped
       from unnest(
         ${keys.map(({ tenant }) => tenant)}::text[], ${keys.map(({ app }) => app)}::text[],
-        ${keys.map(({ ref }) => ref)}::bytea[], ${keys.map(({ wrapped }) => wrapped)}::bytea[]
+        ${byteArray(
+          sql,
+          keys.map(({ ref }) => ref),
+        )}::bytea[], ${byteArray(
+          sql,
+          keys.map(({ wrapped }) => wrapped),
+        )}::bytea[]
       ) as given(tenant_id, app_id, ref, wrapped)
       order by tenant_id, app_id, ref
       on conflict on constraint subject_keys_pkey do nothing`;
   },
 
-  /** Destroys the key of a person. Returns whether there was one. */
+  /**
+   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns whether there was one. The empty key
+   * makes this wait for a transaction that is just giving the person a key, which would survive otherwise.
+   */
   async delete({ tenant, app, ref }: Person): Promise<boolean> {
-    const rows = await sql`
-      delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref} returning ref`;
-    return rows.length > 0;
+    await sql`
+      insert into audit.subject_keys (tenant_id, app_id, ref, wrapped) values (${tenant}, ${app}, ${ref}, '')
+      on conflict on constraint subject_keys_pkey do nothing`;
+    const [row] = await sql<[{ is_key: boolean }]>`
+      delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}
+      returning wrapped <> '' as is_key`;
+    return row.is_key;
   },
 });
 
 const given = (sql: Sql, persons: readonly Person[]) => sql`
   unnest(
     ${persons.map(({ tenant }) => tenant)}::text[], ${persons.map(({ app }) => app)}::text[],
-    ${persons.map(({ ref }) => ref)}::bytea[]
+    ${byteArray(
+      sql,
+      persons.map(({ ref }) => ref),
+    )}::bytea[]
   ) as given(tenant_id, app_id, ref)`;

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /** What a reference stands for: a person, as actor or subject, or a resource. */
 export type RefKind = 'person' | 'resource';
@@ -7,5 +7,5 @@ export type RefKind = 'person' | 'resource';
  * What stands for a person or a resource in the columns by which events are found: without the index key of the stream it tells nothing.
  * @returns 16 bytes, the same for the same name in the same stream
  */
-export const refOf = (indexKey: Uint8Array, kind: RefKind, name: string): Buffer =>
+export const refOf = (indexKey: KeyObject, kind: RefKind, name: string): Buffer =>
   createHmac('sha256', indexKey).update(`${kind}\0${name}`).digest().subarray(0, 16);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
 
 /** The hash before the first event of a stream. */
@@ -19,10 +19,10 @@ export const recordText = (record: ChainRecord): string =>
 
 /** The hash of a record: the link of the chain, and at once a leaf of a Merkle tree (RFC 6962). */
 export const recordHash = (record: ChainRecord): Buffer =>
-  createHash('sha256').update('\0').update(recordText(record)).digest();
+  hash('sha256', `\0${recordText(record)}`, 'buffer');
 
 /** The digest of a stored part, as the record has it. */
-export const partDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const partDigest = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 const quoted = (text: string): string => JSON.stringify(text);
 const hashOrNull = (hash: string | null): string => (hash === null ? 'null' : `"${hash}"`);

@@ -23,8 +23,8 @@ export interface ReportPlan {
   readonly resourceId: string | undefined;
 }
 
-/** The events that a section and a whole report show at most, and their size. */
-const shown = { most: 500, ofReport: 5_000, bytes: 256 * 1_024 } as const;
+/** The events that a section and a whole report show at most, and the size of all of them. */
+const shown = { most: 500, ofReport: 2_500, bytes: 2 * 1_024 * 1_024 } as const;
 /** The most events that are verified with a report. */
 const mostVerified = 1_000_000;
 const mostQuietDays = 50;
@@ -42,9 +42,13 @@ export async function computed(
   const resourceRef = resourceId === undefined ? undefined : refOf(stream.indexKey, 'resource', resourceId);
   const scope = { tenant: stream.tenant, app: stream.app, ...period, headSeq, resourceRef };
   const all = await store.numbers(scope, {});
-  const most = Math.min(shown.most, Math.floor(shown.ofReport / plan.sections.length));
+  const count = plan.sections.length;
+  const share = {
+    most: Math.min(shown.most, Math.floor(shown.ofReport / count)),
+    bytes: Math.floor(shown.bytes / count),
+  };
   const sections: StoredSection[] = [];
-  for (const section of plan.sections) sections.push(await sectionOf(deps, scope, section, most));
+  for (const section of plan.sections) sections.push(await sectionOf(deps, scope, section, share));
   const range = await store.range({ ...scope, resourceRef: undefined });
   const isLong = range !== undefined && range.to - range.from >= mostVerified;
   const verification = isLong ? null : await verified(deps, stream, range, head_hash);
@@ -75,19 +79,17 @@ const verified = (
   range: { readonly from: number; readonly to: number } | undefined,
   head: Buffer,
 ): Promise<VerifyReport> | VerifyReport =>
-  range === undefined
-    ? nothingVerified(stream.id, head)
-    : verifyChain(deps, stream, { ...range, deep: false });
+  range === undefined ? nothingVerified(stream.id, head) : verifyChain(deps, stream, range);
 
 async function sectionOf(
   { db }: Pick<Deps, 'db'>,
   scope: ReportScope,
   plan: SectionPlan,
-  most: number,
+  share: { readonly most: number; readonly bytes: number },
 ): Promise<StoredSection> {
   const store = sectionStore(db.sql);
   const numbers = await store.numbers(scope, plan);
-  const { sequences, isCut } = await store.evidence(scope, plan, { most, bytes: shown.bytes });
+  const { sequences, isCut } = await store.evidence(scope, plan, share);
   return {
     title: plan.title,
     control: plan.control,

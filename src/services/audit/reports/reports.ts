@@ -11,6 +11,7 @@ import { eventViews } from '../events/views.ts';
 import { csvReport } from '../formats/csv.ts';
 import { htmlReport } from '../formats/html.ts';
 import { markdownReport } from '../formats/markdown.ts';
+import { piecesOf } from '../formats/pieces.ts';
 import { newestById } from '../newest-by-id.ts';
 import { momentOf } from '../periods.ts';
 import { createPlaces } from '../places-at-once.ts';
@@ -33,13 +34,16 @@ export const reports = (deps: ReportDeps) => {
   );
   const standard =
     (name: StandardName) => (request: { body: ReportInput & { system?: string } }, context: Context) =>
-      places.take(() => created(deps, context, request.body, standardPlan(name, request.body.system)));
+      places.take(context.tenant, () =>
+        created(deps, context, request.body, standardPlan(name, request.body.system)),
+      );
 
   return {
     soc2: standard('soc2'),
     hipaa: standard('hipaa'),
     euaiact: standard('euaiact'),
-    custom: ({ body }, context) => places.take(() => created(deps, context, body, customPlan(body))),
+    custom: ({ body }, context) =>
+      places.take(context.tenant, () => created(deps, context, body, customPlan(body))),
 
     async list({ tenant_id, ...request }, context) {
       const window = windowOf(request, newestById);
@@ -55,20 +59,22 @@ export const reports = (deps: ReportDeps) => {
     async export({ id, format }, context) {
       const report = await opened(deps, await reportStore(db.sql).get(viewOf(context), id));
       const { reply } = context;
-      reply.header('Content-Type', `${files[format].type}; charset=utf-8`);
+      reply.header('Content-Type', files[format].type);
       reply.header('Content-Disposition', `attachment; filename="${id}.${format}"`);
-      reply.header('X-Content-Type-Options', 'nosniff');
       reply.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'");
-      return files[format].textOf(report);
+      return files[format].contentOf(report);
     },
   } satisfies Reports<Context>;
 };
 
 const files = {
-  json: { type: 'application/json', textOf: (report: Report): Report | string => report },
-  csv: { type: 'text/csv', textOf: csvReport },
-  markdown: { type: 'text/markdown', textOf: markdownReport },
-  html: { type: 'text/html', textOf: htmlReport },
+  json: { type: 'application/json', contentOf: (report: Report) => report },
+  csv: { type: 'text/csv; charset=utf-8', contentOf: (report: Report) => piecesOf(csvReport(report)) },
+  markdown: {
+    type: 'text/markdown; charset=utf-8',
+    contentOf: (report: Report) => piecesOf(markdownReport(report)),
+  },
+  html: { type: 'text/html; charset=utf-8', contentOf: (report: Report) => piecesOf(htmlReport(report)) },
 } as const;
 
 type Plan = Pick<ReportPlan, 'type' | 'title' | 'sections' | 'signInControl' | 'resourceId'>;
@@ -84,17 +90,17 @@ function standardPlan(name: StandardName, system: string | undefined): Plan {
   };
 }
 
-/** The given sections, and then one for each category; neither means one section with everything. */
-function customPlan({ title, categories = [], sections = [] }: CustomReportInput): Plan {
-  const given = [
-    ...sections.map((section): SectionPlan => ({ ...section, control: null, notes: section.notes ?? '' })),
-    ...categories.map((category) => ({ title: category, control: null, notes: '', categories: [category] })),
-  ];
-  const all = { title: 'All events', control: null, notes: '' };
+/** A section for each category, or one with everything. */
+function customPlan({ title, categories = [] }: CustomReportInput): Plan {
+  const section = (name: string): SectionPlan => ({ title: name, control: null, notes: '' });
+  const given = [...new Set(categories)].map((category) => ({
+    ...section(category),
+    categories: [category],
+  }));
   return {
     type: 'custom',
     title,
-    sections: given.length === 0 ? [all] : given,
+    sections: given.length === 0 ? [section('All events')] : given,
     signInControl: null,
     resourceId: undefined,
   };
@@ -103,12 +109,12 @@ function customPlan({ title, categories = [], sections = [] }: CustomReportInput
 async function created(
   deps: ReportDeps,
   context: Context,
-  { period, app_id = context.app, tenant_id = context.tenant, generated_by }: Omit<ReportInput, never>,
+  { period, app_id = context.app, tenant_id = context.tenant, generated_by }: ReportInput,
   plan: Plan,
 ): Promise<Report> {
   if (app_id !== context.app) throw Forbidden('app_id names another app');
-  const [from, to] = [momentOf(period.from, 'body.period.from'), momentOf(period.to, 'body.period.to')];
-  if (from >= to) throw Invalid('body.period.to: is not after from');
+  const [from, to] = [momentOf(period.from, 'period.from'), momentOf(period.to, 'period.to')];
+  if (from >= to) throw Invalid('period.to: must be after from');
   if (to - from > longestMs) throw Invalid('period is longer than 400 days');
   const report = await computed(deps, await deps.known.of(tenant_id, context.app), {
     ...plan,
@@ -127,6 +133,7 @@ async function created(
     emit('audit.report.created', id, { report_id: id, type });
     return inserted;
   });
+  context.reply.header('Cache-Control', 'no-store');
   return opened(deps, stored);
 }
 

@@ -1,5 +1,4 @@
-import type { Fragment } from 'postgres';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 import type { SectionFilter } from './standards.ts';
 
 /** The events that a report is about: those of a stream in a period, up to the head at its start. */

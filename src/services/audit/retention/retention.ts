@@ -97,7 +97,7 @@ async function put(
 function checkedDuration(duration: string, { minRetentionMs }: Settings, isOperator: boolean): number {
   const ms = parseDuration(duration);
   if (ms === undefined || ms < shortestMs || ms > longestMs)
-    throw Invalid('body.duration: must be a duration from 1h to 876000h');
+    throw Invalid('duration: must be a duration from 1h to 876000h');
   if (ms < minRetentionMs && !isOperator)
     throw Forbidden(
       `duration: only the operator may keep events for less than ${minRetentionMs / 3_600_000}h`,

@@ -4,7 +4,7 @@ import { eventStore } from '../events/events.store.ts';
 import { storedRecord } from '../events/views.ts';
 
 /** The rows of one statement of an export: few, because an event may have 64 KiB. */
-const pageSize = 200;
+const pageSize = 50;
 
 /** What is stored of a part of a stream, in its order. */
 export async function* streamLines(

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -10,7 +10,7 @@ export interface KnownStream {
   readonly id: string;
   readonly tenant: string;
   readonly app: string;
-  readonly indexKey: Buffer;
+  readonly indexKey: KeyObject;
 }
 
 /** The streams that this process has met. */
@@ -19,7 +19,7 @@ export interface KnownStreams {
   of(tenant: string, app: string): Promise<KnownStream>;
   /** The stream of a tenant and app, if something was recorded there. */
   find(tenant: string, app: string): Promise<KnownStream | undefined>;
-  known(row: StreamRow): KnownStream;
+  readonly known: (row: StreamRow) => KnownStream;
 }
 
 /** The purpose under which index keys are sealed. */
@@ -40,7 +40,7 @@ export function createKnownStreams({
       id,
       tenant: tenant_id,
       app: app_id,
-      indexKey: sealer.open(purpose, tenant_id, index_key),
+      indexKey: createSecretKey(sealer.open(purpose, tenant_id, index_key)),
     };
     cache.set(nameOf(tenant_id, app_id), stream);
     return stream;

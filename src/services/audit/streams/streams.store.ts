@@ -1,5 +1,6 @@
 import type { Stream } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
@@ -44,6 +45,14 @@ export const streamStore = (sql: Sql) => ({
     return row;
   },
 
+  /** The number of the last event. */
+  async headSeq(tenant: string, id: string): Promise<number> {
+    const [row] = await sql<
+      [{ head_seq: number }]
+    >`select head_seq from audit.streams where tenant_id = ${tenant} and id = ${id}`;
+    return row.head_seq;
+  },
+
   async list(view: View, window: Window<NewestById>): Promise<Stream[]> {
     return await sql<Stream[]>`
       select ${shown(sql)} from audit.streams
@@ -72,7 +81,10 @@ export const streamStore = (sql: Sql) => ({
       set head_seq = given.head_seq, head_hash = given.head_hash, head_at = given.head_at, updated_at = given.head_at
       from unnest(
         ${heads.map(({ id }) => id)}::text[], ${heads.map(({ head_seq }) => head_seq)}::bigint[],
-        ${heads.map(({ head_hash }) => head_hash)}::bytea[], ${heads.map(({ head_at }) => head_at)}::timestamptz[]
+        ${byteArray(
+          sql,
+          heads.map(({ head_hash }) => head_hash),
+        )}::bytea[], ${heads.map(({ head_at }) => head_at)}::timestamptz[]
       ) as given(id, head_seq, head_hash, head_at)
       where streams.id = given.id`;
   },

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
+import { byteArray } from '../byte-arrays.ts';
 import { ownCategory } from '../append/new-event.ts';
 import { purgedAction } from '../record/runs.ts';
 
@@ -17,6 +18,8 @@ export interface LinkRow {
   /** Null unless the event is purged. */
   readonly run_id: string | null;
   readonly is_erased: boolean;
+  /** The size of its parts. */
+  readonly bytes: number;
   readonly tenant_id: string;
   readonly stream_id: string;
   readonly id: string;
@@ -37,21 +40,6 @@ export interface LinkRow {
   readonly content: string;
   readonly actor_key: string | null;
   readonly content_key: string | null;
-}
-
-/** The parts of a row. */
-export interface PartsRow {
-  readonly sequence: number;
-  readonly id: string;
-  readonly category: string;
-  readonly salt: Buffer;
-  readonly actor: Buffer;
-  readonly content: Buffer;
-  readonly actor_key: Buffer | null;
-  readonly content_key: Buffer | null;
-  readonly actor_ref: Buffer | null;
-  readonly subject_ref: Buffer | null;
-  readonly resource_ref: Buffer | null;
 }
 
 interface StreamId {
@@ -80,7 +68,7 @@ export const verificationStore = (sql: Sql) => ({
 
   async links({ tenant, id }: StreamId, from: number, to: number, most: number): Promise<LinkRow[]> {
     return await sql<LinkRow[]>`
-      select sequence, hash, run_id, tenant_id, stream_id, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action,
+      select sequence, hash, run_id, coalesce(octet_length(actor) + octet_length(content), 0) as bytes, tenant_id, stream_id, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action,
         resource, category, outcome, severity, encode(salt, 'base64') as salt,
         encode(sha256(actor), 'hex') as actor, encode(sha256(content), 'hex') as content,
         encode(actor_key, 'hex') as actor_key, encode(content_key, 'hex') as content_key,
@@ -94,19 +82,11 @@ export const verificationStore = (sql: Sql) => ({
       order by sequence limit ${most}`;
   },
 
-  /** The parts of these rows, and by what they are found. Purged rows have none. */
-  async parts({ tenant, id }: StreamId, sequences: readonly number[]): Promise<PartsRow[]> {
-    return await sql<PartsRow[]>`
-      select sequence, id, category, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, resource_ref
-      from audit.events
-      where tenant_id = ${tenant} and stream_id = ${id} and sequence = any(${[...sequences]}::bigint[]) and run_id is null`;
-  },
-
   /** The stored content of the events that say what runs of the retention purged. */
   async runContents({ tenant, id }: StreamId, refs: readonly Buffer[]): Promise<Buffer[]> {
     const rows = await sql<{ content: Buffer }[]>`
       select content from audit.events
-      where tenant_id = ${tenant} and stream_id = ${id} and resource_ref = any(${[...refs]}::bytea[])
+      where tenant_id = ${tenant} and stream_id = ${id} and resource_ref = any(${byteArray(sql, refs)}::bytea[])
         and category = ${ownCategory} and action = ${purgedAction}`;
     return rows.map(({ content }) => content);
   },

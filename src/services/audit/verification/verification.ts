@@ -21,12 +21,12 @@ export const verification = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'write
   );
 
   return {
-    async verify({ body = { stream_id: undefined, from_seq: 0, to_seq: 0, deep: false } }, context) {
-      const { stream_id, from_seq: from = 0, to_seq: to = 0, deep = false } = body;
+    async verify({ body = { stream_id: undefined, from_seq: 0, to_seq: 0 } }, context) {
+      const { stream_id, from_seq: from = 0, to_seq: to = 0 } = body;
       if (to !== 0 && from > to) throw Invalid('from_seq is after to_seq');
       const stream = await streamOf(deps, context, stream_id);
       if (stream === undefined) return nothingVerified(null, noHash);
-      const report = await places.take(() => verifyChain(deps, stream, { from, to, deep }));
+      const report = await places.take(context.tenant, () => verifyChain(deps, stream, { from, to }));
       if (!report.valid) await tellOfFaults(deps, stream, report);
       return report;
     },

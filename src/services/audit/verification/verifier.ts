@@ -1,10 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { VerifyReport } from '../../../../generated/audit/types.ts';
 import type { Deps } from '../deps.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import { noHash } from '../record/record.ts';
+import { inSlices } from '../slices.ts';
 import { ChainCheck } from './chain-check.ts';
-import { partFaults } from './deep-check.ts';
 import { falseRuns } from './run-check.ts';
 import { type LinkRow, verificationStore } from './verification.store.ts';
 
@@ -14,15 +13,11 @@ export type VerifierDeps = Pick<Deps, 'db' | 'sealer'>;
 export interface Range {
   readonly from: number;
   readonly to: number;
-  /** Whether the parts are decrypted and checked as well. */
-  readonly deep: boolean;
 }
 
-/** The rows of one statement, and of one with their parts. */
-const pageSize = 2_000;
-const deepPageSize = 100;
-/** Milliseconds of hashing after which other work has its turn. */
-const sliceMs = 8;
+/** The rows of one statement: fewer when their parts are large, of which the database computes the digests without a pause. */
+const [firstRows, fewestRows, mostRows] = [200, 50, 2_000];
+const bytesOfPage = 2 * 1_024 * 1_024;
 
 /**
  * Verifies a chain page by page, in constant memory and without a transaction: rows up to the head do not change, but for erasures and
@@ -38,14 +33,11 @@ export async function verifyChain(
   const from = range.from === 0 ? 1 : range.from;
   const to = range.to === 0 ? end.head_seq : range.to;
   const check = new ChainCheck(from, from === 1 ? noHash : await store.hash(stream, from - 1));
-  for (let next = from; next <= to;) {
-    const rows = await store.links(stream, next, to, range.deep ? deepPageSize : pageSize);
+  for (let next = from, most = firstRows; next <= to;) {
+    const rows = await store.links(stream, next, to, most);
     if (rows.length === 0) break;
-    await checkAll(check, rows);
-    if (range.deep) {
-      const faults = await partFaults(deps, stream, rows);
-      check.refute(faults, faults.length);
-    }
+    await inSlices(rows, (row) => check.add(row));
+    most = rowsAfter(rows);
     next = rows.at(-1)!.sequence + 1;
   }
   check.end(to);
@@ -55,14 +47,10 @@ export async function verifyChain(
   return reportOf(check, stream.id, { from, to }, end.head_hash);
 }
 
-async function checkAll(check: ChainCheck, rows: readonly LinkRow[]): Promise<void> {
-  let began = performance.now();
-  for (const row of rows) {
-    check.add(row);
-    if (performance.now() - began < sliceMs) continue;
-    await nextTurn();
-    began = performance.now();
-  }
+/** How many rows the next statement may read, if they are like these. */
+function rowsAfter(rows: readonly LinkRow[]): number {
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 1);
+  return Math.max(fewestRows, Math.min(mostRows, Math.floor((bytesOfPage * rows.length) / bytes)));
 }
 
 /** The last row is the head; what stands behind it was added by somebody else. */

@@ -1,0 +1,193 @@
+/** Tests who may do what, and that another tenant's records are like absent ones. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestRequest, testServer, type TestServer } from '../../testing/server.ts';
+import { day, inTenant, tools } from './testing.ts';
+
+let server: TestServer;
+let api: ReturnType<typeof tools>;
+beforeAll(async () => {
+  server = await testServer({ services: ['audit', 'keys'] });
+  api = tools(server);
+});
+afterAll(() => server.close());
+
+/** Makes an API key. */
+async function key(tenant: string, scopes: string[], app?: string): Promise<TestRequest> {
+  const headers = { 'X-Tenant-ID': tenant, ...(app === undefined ? {} : { 'X-App-ID': app }) };
+  const { body, status, text } = await server.request('POST', '/keys/v1/keys', {
+    headers,
+    body: { name: `key of ${tenant}`, scopes },
+  });
+  expect([status, text]).toEqual([201, expect.any(String)]);
+  return { token: null, apiKey: body.raw_key as string };
+}
+
+const erasure = { subject_id: 'anna', reason: 'r', requested_by: 'd' };
+const period = { from: day(3).slice(0, 10), to: day(-1).slice(0, 10) };
+
+describe('scopes', () => {
+  const requests: readonly (readonly [scope: string, method: string, path: string, body?: object])[] = [
+    ['write', 'POST', '/events', { action: 'a', resource: 'r', category: 'c' }],
+    ['write', 'POST', '/events/batch', { events: [{ action: 'a', resource: 'r', category: 'c' }] }],
+    ['write', 'POST', '/reports/soc2', { period }],
+    ['read', 'GET', '/events'],
+    ['read', 'GET', '/events/export/csv'],
+    ['read', 'GET', '/events/user/anna'],
+    ['read', 'POST', '/events/aggregate', { group_by: 'day' }],
+    ['read', 'POST', '/verify', {}],
+    ['read', 'GET', '/streams'],
+    ['read', 'GET', '/stats'],
+    ['read', 'GET', '/reports'],
+    ['read', 'GET', '/retention'],
+    ['admin', 'POST', '/erasures', erasure],
+    ['admin', 'GET', '/erasures'],
+    ['admin', 'POST', '/retention', { category: 'c', duration: '720h' }],
+    ['admin', 'POST', '/retention/enforce'],
+  ];
+
+  it('are needed as documented', async () => {
+    const keys = {
+      read: await key('scopes', ['audit:read']),
+      write: await key('scopes', ['audit:write']),
+      admin: await key('scopes', ['audit:admin']),
+    };
+    for (const [scope, method, path, body] of requests) {
+      for (const [held, credential] of Object.entries(keys)) {
+        const [status, error] = await api.refusal(method, path, { ...credential, ...(body && { body }) });
+        if (held === scope) expect([method, path, held, status < 300]).toEqual([method, path, held, true]);
+        else expect([path, status, error]).toEqual([path, 403, `audit: missing scope audit:${scope}`]);
+      }
+      const [status] = await api.refusal(method, path, { token: null, ...(body && { body }) });
+      expect(status).toBe(401);
+    }
+  });
+});
+
+describe('a tenant', () => {
+  const [one, two] = [inTenant('one'), inTenant('two')];
+
+  it('gets for what another one has the answer for what does not exist', async () => {
+    const event = await api.event({ timestamp: day(40), user_id: 'anna' }, one);
+    const made = {
+      erasure: await api.send('POST', '/erasures', { ...one, body: erasure }),
+      policy: await api.send('POST', '/retention', {
+        ...one,
+        body: { category: 'data', duration: '720h', archive: false },
+      }),
+      report: await api.send('POST', '/reports/custom', { ...one, body: { title: 'T', period } }),
+    };
+    const paths = (ids: Record<string, string>) =>
+      [
+        ['GET', `/events/${ids['event']}`],
+        ['GET', `/events/${ids['event']}/record`],
+        ['GET', `/streams/${ids['stream']}`],
+        ['GET', `/streams/${ids['stream']}/export`],
+        ['POST', '/verify', { stream_id: ids['stream'] }],
+        ['GET', `/erasures/${ids['erasure']}`],
+        ['DELETE', `/retention/${ids['policy']}`],
+        ['GET', `/reports/${ids['report']}`],
+        ['GET', `/reports/${ids['report']}/export/csv`],
+      ] as const;
+    const answers = async (ids: Record<string, string>, who: TestRequest) => {
+      const found: [number, string][] = [];
+      for (const [method, path, body] of paths(ids))
+        found.push(await api.refusal(method, path, { ...who, ...(body && { body }) }));
+      return found;
+    };
+    const theirs = {
+      event: event.id,
+      stream: event.stream_id,
+      erasure: made.erasure.id as string,
+      policy: made.policy.id as string,
+      report: made.report.id as string,
+    };
+    const absent = Object.fromEntries(
+      Object.entries(theirs).map(([name, id]) => [name, id.replace(/_.*/, '_01h455vb4pex5vsknk084sn02q')]),
+    );
+    const app = { headers: { ...one.headers, 'X-App-ID': 'second' } };
+    for (const who of [two, app]) expect(await answers(theirs, who)).toEqual(await answers(absent, who));
+    expect((await answers(absent, two)).map(([status]) => status)).toEqual(paths(absent).map(() => 404));
+    // The operator sees them, and so does the tenant.
+    for (const who of [{}, one]) {
+      expect(await api.get(event.id, who)).toMatchObject({ tenant_id: 'one' });
+      expect(await api.send('GET', `/reports/${theirs.report}`, who)).toMatchObject({ tenant_id: 'one' });
+      expect(await api.verify({ stream_id: event.stream_id }, who)).toMatchObject({ valid: true });
+    }
+  });
+
+  it('cannot name another one, nor another app', async () => {
+    const foreign = { ...two };
+    const event = { action: 'a', resource: 'r', category: 'c' };
+    const named: readonly (readonly [method: string, path: string, body?: object])[] = [
+      ['POST', '/events', { ...event, tenant_id: 'one' }],
+      ['POST', '/events', { ...event, app_id: 'second' }],
+      ['POST', '/events/batch', { events: [event, { ...event, tenant_id: 'one' }] }],
+      ['POST', '/erasures', { ...erasure, tenant_id: 'one' }],
+      ['POST', '/reports/soc2', { period, tenant_id: 'one' }],
+      ['POST', '/reports/custom', { title: 'T', period, app_id: 'second' }],
+      ['POST', '/events/aggregate', { group_by: 'day', tenant_id: 'one' }],
+      ['GET', '/events?tenant_id=one'],
+      ['GET', '/events/export/ndjson?tenant_id=one'],
+      ['GET', '/events/user/anna?tenant_id=one'],
+      ['GET', '/stats?tenant_id=one'],
+      ['GET', '/erasures?tenant_id=one'],
+      ['GET', '/reports?tenant_id=one'],
+      ['GET', '/streams?tenant_id=one'],
+      ['GET', '/retention?tenant_id=one'],
+      ['GET', '/retention/archives?tenant_id=one'],
+    ];
+    for (const [method, path, body] of named) {
+      const [status, error] = await api.refusal(method, path, { ...foreign, ...(body && { body }) });
+      expect([path, body, status, error]).toEqual([
+        path,
+        body,
+        403,
+        expect.stringMatching(/^audit: .*(tenant|app)_id/),
+      ]);
+    }
+    expect((await api.list('', two)).total).toBe(0);
+  });
+
+  it('with a key of its own is confined to its tenant and app', async () => {
+    const admin = await key('three', ['audit:*']);
+    const event = await api.event({}, admin);
+    expect(event).toMatchObject({
+      tenant_id: 'three',
+      recorded_by: expect.stringMatching(/^key:key_/) as string,
+    });
+    expect((await api.list('', admin)).events).toEqual([event]);
+    const other = await key('three', ['audit:*'], 'second');
+    expect((await api.list('', other)).total).toBe(0);
+    expect(await api.refusal('POST', '/verify', { ...other, body: { stream_id: event.stream_id } })).toEqual([
+      404,
+      'audit: stream not found',
+    ]);
+    expect(
+      await api.refusal('POST', '/retention', { ...admin, body: { category: '*', duration: '719h' } }),
+    ).toEqual([403, 'audit: duration: only the operator may keep events for less than 720h']);
+    expect(
+      (await api.refusal('POST', '/erasures', { ...admin, body: { ...erasure, tenant_id: 'one' } }))[0],
+    ).toBe(403);
+  });
+});
+
+describe('the operator', () => {
+  it('records, erases and reports for a tenant that it names', async () => {
+    const event = await api.event({ tenant_id: 'named', user_id: 'anna' });
+    expect(event).toMatchObject({ tenant_id: 'named', sequence: 1 });
+    const batch = await api.batch([{ tenant_id: 'named' }, { tenant_id: 'named-too' }, {}]);
+    expect(batch.events).toMatchObject([{ sequence: 2 }, { sequence: 1 }, { duplicate: false }]);
+    const own = inTenant('named');
+    expect((await api.list('', own)).total).toBe(2);
+    const made = await api.send('POST', '/erasures', { body: { ...erasure, tenant_id: 'named' } });
+    expect(made).toMatchObject({ tenant_id: 'named', events_affected: 1 });
+    expect(await api.send('GET', `/erasures/${made.id}`, own)).toEqual(made);
+    const report = await api.send('POST', '/reports/soc2', { body: { period, tenant_id: 'named' } });
+    expect(await api.send('GET', `/reports/${report.id}`, own)).toEqual(report);
+    expect(await api.send('GET', '/stats?tenant_id=named')).toMatchObject({ total_events: 4 });
+    const streams = await api.send('GET', '/streams');
+    expect((streams as { tenant_id: string }[]).map(({ tenant_id }) => tenant_id)).toEqual(
+      expect.arrayContaining(['named', 'named-too']),
+    );
+  });
+});
