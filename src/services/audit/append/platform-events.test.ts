@@ -54,8 +54,11 @@ describe('an event of the platform', () => {
   );
 
   it.each([
+    ['user_01m87dq38pfzsvhbbxt0pt9zhw', 'user', 'user_01m87dq38pfzsvhbbxt0pt9zhw'],
     ['usr_7', 'user', 'usr_7'],
     ['key_1', 'key', null],
+    ['client_1', 'service', null],
+    ['system', 'system', null],
     ['root', 'system', null],
     ['anonymous', 'system', null],
     ['jobs', 'service', null],

@@ -95,13 +95,14 @@ export function inputOf({
   const service = serviceOf(source);
   const action = type.startsWith(`${service}.`) ? type.slice(service.length + 1) : type;
   const outcome = outcomeOf(action);
+  const actorType = actorTypeOf(actor);
   return {
     timestamp: time,
     action,
     resource: action.split('.', 1)[0]!,
     category: categories[service] ?? 'system',
-    user_id: actor.startsWith('usr_') ? actor : null,
-    actor_type: actorTypeOf(actor),
+    user_id: actorType === 'user' ? actor : null,
+    actor_type: actorType,
     resource_id: subject === '' ? null : subject.length > mostResource ? digestOf(subject) : subject,
     subject_id: subjectOf(data) ?? `tenant:${tenant}`,
     ip: null,
@@ -113,7 +114,7 @@ export function inputOf({
       event_id: id,
       source,
       ...(requestId === null ? {} : { request_id: requestId }),
-      ...(actor.startsWith('usr_') ? {} : { actor }),
+      ...(actorType === 'user' ? {} : { actor }),
       ...dataOf(data),
     },
     idempotency_key: `${source}#${id}`,
@@ -139,10 +140,11 @@ function outcomeOf(action: string): 'success' | 'failure' | 'denied' {
   return /(?:denied|blocked)$/.test(action) ? 'denied' : 'success';
 }
 
+/** Programs and the platform have ids and names that are known. Any other actor is a user, whose id an asking server may have made. */
 function actorTypeOf(actor: string): string {
-  if (actor.startsWith('usr_')) return 'user';
   if (actor.startsWith('key_')) return 'key';
-  return actor === 'root' || actor === 'anonymous' ? 'system' : 'service';
+  if (actor.startsWith('client_') || Object.hasOwn(categories, actor)) return 'service';
+  return ['root', 'anonymous', 'system', 'audit', 'relay'].includes(actor) ? 'system' : 'user';
 }
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
