@@ -29,24 +29,43 @@ const rooms = {
   mock: ['contract', 'answers', 'made-up', 'memory'],
 };
 
+/** Rooms of services in which they share the files beside them, but for the one that puts everything together. */
+const sharing = {
+  'services/audit': [
+    'record',
+    'keys',
+    'streams',
+    'append',
+    'events',
+    'verification',
+    'erasures',
+    'retention',
+    'formats',
+    'reports',
+  ],
+  'services/webhooks': ['catalogue', 'dispatch', 'endpoints', 'deliveries', 'events'],
+};
+
 /** Tests may look anywhere. */
 const tests = '\\.test\\.ts$|/testing(/|\\.ts|\\.store\\.ts)|^src/testing/|/fixtures?/';
 
 const within = (folder, room) => `^src/${folder}/${room}/[^/]+$`;
 
-/** Nothing in a room imports a later room, or a file beside the rooms other than settings and errors. */
-const downwards = ([folder, names]) =>
-  names.map((room, index) => ({
-    name: `${folder}/${room} imports only rooms before it`,
-    severity: 'error',
-    from: { path: within(folder, room), pathNot: tests },
-    to: {
-      path: [
-        ...names.slice(index + 1).map((later) => within(folder, later)),
-        `^src/${folder}/(?!settings|errors)[^/]+$`,
-      ],
-    },
-  }));
+/**
+ * Nothing in a room imports a later room.
+ * @param beside a pattern of the names of files beside the rooms that no room imports
+ */
+const downwards =
+  (beside) =>
+  ([folder, names]) =>
+    names.map((room, index) => ({
+      name: `${folder}/${room} imports only rooms before it`,
+      severity: 'error',
+      from: { path: within(folder, room), pathNot: tests },
+      to: {
+        path: [...names.slice(index + 1).map((later) => within(folder, later)), `^src/${folder}/${beside}$`],
+      },
+    }));
 
 export default {
   forbidden: [
@@ -132,7 +151,8 @@ export default {
       from: { path: '^src/services/', pathNot: tests },
       to: { path: '^sdk/', pathNot: '^sdk/src/runtime/event-parser\\.ts$' },
     },
-    ...Object.entries(rooms).flatMap(downwards),
+    ...Object.entries(rooms).flatMap(downwards('(?!settings|errors)[^/]+')),
+    ...Object.entries(sharing).flatMap(downwards('index[.]ts')),
   ],
   options: {
     tsPreCompilationDeps: 'specify',

@@ -19,13 +19,13 @@ import { erasures } from './erasures/erasures.ts';
 import { markingSweep } from './erasures/marking.ts';
 import { encodeError } from './errors.ts';
 import { events } from './events/events.ts';
+import { streams } from './events/streams.ts';
 import { reports } from './reports/reports.ts';
 import { archiveFiles } from './retention/archive-files.ts';
 import { retention, retentionSweeps } from './retention/retention.ts';
 import { settings } from './settings.ts';
 import { stats } from './statistics.ts';
 import { createKnownStreams } from './streams/known-streams.ts';
-import { streams } from './streams/streams.ts';
 import { verification } from './verification/verification.ts';
 import { createWriter } from './writes.ts';
 

@@ -1,7 +1,7 @@
 import type { StreamLine } from '../../../../generated/audit/types.ts';
 import type { Database } from '../../../db/index.ts';
-import { eventStore } from '../events/events.store.ts';
-import { storedRecord } from '../events/views.ts';
+import { eventStore } from './events.store.ts';
+import { storedRecord } from './views.ts';
 
 /** The rows of one statement of an export: few, because an event may have 64 KiB. */
 const pageSize = 50;

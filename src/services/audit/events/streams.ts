@@ -5,8 +5,8 @@ import { answerPage, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import { newestById } from '../newest-by-id.ts';
-import { streamLines } from './export.ts';
-import { streamStore } from './streams.store.ts';
+import { streamStore } from '../streams/streams.store.ts';
+import { streamLines } from './stream-lines.ts';
 
 /** Streams: chains of events, one for each tenant and app. */
 export const streams = ({ db }: { readonly db: Database }) =>
