@@ -48,16 +48,16 @@ function check({ sequence, hash, record, run_id, ...parts }: Line): void {
     [run.count, purged, links] = [run.count + 1, purged + 1, [hash]];
     return;
   }
-  stream ??= record['stream_id'];
   const content = Buffer.from(parts.content, 'base64');
   const digests = { actor: sha256(Buffer.from(parts.actor, 'base64')), content: sha256(content) };
-  const known = Object.entries({ ...digests, sequence, stream_id: stream, v: 1 });
+  const known = Object.entries({ ...digests, sequence, stream_id: stream ?? record['stream_id'], v: 1 });
   const hashes = links.map((prev_hash) => hashOf({ ...record, ...digests, prev_hash }));
   const isTrue =
     known.every(([name, value]) => record[name] === value) &&
     links.includes(record.prev_hash) &&
     hashes.includes(hash);
   links = isTrue ? [hash] : [hash, ...hashes];
+  if (isTrue) stream = record['stream_id'];
   // The server does not know either what a record names whose predecessor is missing.
   if (!isTrue && (isFirst || isNext)) faults.push(`${sequence}: was changed`);
   if (!isTrue || record['category'] !== 'audit' || record['action'] !== 'retention.purged') return;
