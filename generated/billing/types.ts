@@ -97,11 +97,6 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description When the base amount is billed.
-         * @enum {string}
-         */
-        BaseTiming: "arrears" | "advance";
-        /**
          * @description The billed party at the time when the invoice became final.
          * @example {
          *       "name": "Acme GmbH",
@@ -186,7 +181,7 @@ export interface components {
          * @description The period that one base amount covers.
          * @enum {string}
          */
-        BillingPeriod: "weekly" | "monthly" | "quarterly" | "yearly";
+        BillingPeriod: "monthly" | "yearly";
         /**
          * @description `ts=<seconds>;h1=<hex>`: HMAC-SHA-256 of `<ts>:<body>`, at most 300 seconds old.
          * @example ts=1700000000;h1=218552221fd2ad7d44552b69b09de313f263facf2602785b0ba3cf8f08b2c1be
@@ -253,7 +248,7 @@ export interface components {
          *       "code": "WELCOME10",
          *       "name": "Welcome",
          *       "type": "percentage",
-         *       "percentage": 10,
+         *       "percentage": "10",
          *       "amount": null,
          *       "currency": null,
          *       "duration": "once",
@@ -325,7 +320,7 @@ export interface components {
          *       "code": "WELCOME10",
          *       "name": "Welcome",
          *       "type": "percentage",
-         *       "percentage": 10,
+         *       "percentage": "10",
          *       "amount": null,
          *       "duration": "once",
          *       "duration_periods": null,
@@ -446,7 +441,7 @@ export interface components {
          *           "code": "WELCOME10",
          *           "name": "Welcome",
          *           "type": "percentage",
-         *           "percentage": 10,
+         *           "percentage": "10",
          *           "amount": null,
          *           "currency": null,
          *           "duration": "once",
@@ -766,9 +761,10 @@ export interface components {
             entitlements: components["schemas"]["Entitlement"][];
         };
         /**
-         * @description All data stored about a customer.
+         * @description One line of an export.
          * @example {
-         *       "customer": {
+         *       "kind": "customer",
+         *       "record": {
          *         "id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *         "tenant_id": "acme",
          *         "app_id": "default",
@@ -797,231 +793,14 @@ export interface components {
          *         "metadata": {},
          *         "created_at": "2026-01-15T09:55:00.000Z",
          *         "updated_at": "2026-01-15T09:55:00.000Z"
-         *       },
-         *       "subscriptions": [
-         *         {
-         *           "id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *           "tenant_id": "acme",
-         *           "plan_id": "plan_01kekj4hm0ez2s1gqhd4r2btjz",
-         *           "status": "active",
-         *           "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
-         *           "current_period_start": "2026-01-15T10:00:00.000Z",
-         *           "current_period_end": "2026-02-15T10:00:00.000Z",
-         *           "trial_start": null,
-         *           "trial_end": null,
-         *           "cancel_at": null,
-         *           "canceled_at": null,
-         *           "ended_at": null,
-         *           "resume_at": null,
-         *           "pending_plan_id": null,
-         *           "coupon_ids": [],
-         *           "app_id": "default",
-         *           "metadata": {},
-         *           "created_at": "2026-01-15T10:00:00.000Z",
-         *           "updated_at": "2026-01-15T10:00:00.000Z"
-         *         }
-         *       ],
-         *       "invoices": [
-         *         {
-         *           "id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
-         *           "number": "INV-2026-000042",
-         *           "tenant_id": "acme",
-         *           "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *           "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
-         *           "status": "pending",
-         *           "origin": "renewal",
-         *           "currency": "usd",
-         *           "subtotal": {
-         *             "amount": 5000,
-         *             "currency": "usd",
-         *             "display": "$50.00"
-         *           },
-         *           "discount_amount": {
-         *             "amount": 0,
-         *             "currency": "usd",
-         *             "display": "$0.00"
-         *           },
-         *           "tax_amount": {
-         *             "amount": 950,
-         *             "currency": "usd",
-         *             "display": "$9.50"
-         *           },
-         *           "total": {
-         *             "amount": 5950,
-         *             "currency": "usd",
-         *             "display": "$59.50"
-         *           },
-         *           "credit_applied": {
-         *             "amount": 0,
-         *             "currency": "usd",
-         *             "display": "$0.00"
-         *           },
-         *           "amount_due": {
-         *             "amount": 5950,
-         *             "currency": "usd",
-         *             "display": "$59.50"
-         *           },
-         *           "amount_paid": {
-         *             "amount": 0,
-         *             "currency": "usd",
-         *             "display": "$0.00"
-         *           },
-         *           "line_items": [
-         *             {
-         *               "id": "li_01khgbwb6gf9hv326nphe7h6qe",
-         *               "description": "Pro",
-         *               "quantity": 1,
-         *               "unit_amount": {
-         *                 "amount": 4900,
-         *                 "currency": "usd",
-         *                 "display": "$49.00"
-         *               },
-         *               "unit_amount_decimal": "4900",
-         *               "amount": {
-         *                 "amount": 4900,
-         *                 "currency": "usd",
-         *                 "display": "$49.00"
-         *               },
-         *               "type": "base",
-         *               "feature_key": null,
-         *               "period_start": "2026-01-15T10:00:00.000Z",
-         *               "period_end": "2026-02-15T10:00:00.000Z"
-         *             },
-         *             {
-         *               "id": "li_01khgbwb6ge1vt0m7x0n4k2c9d",
-         *               "description": "API calls (10,001 – 10,200)",
-         *               "quantity": 200,
-         *               "unit_amount": {
-         *                 "amount": 1,
-         *                 "currency": "usd",
-         *                 "display": "$0.01"
-         *               },
-         *               "unit_amount_decimal": "0.5",
-         *               "amount": {
-         *                 "amount": 100,
-         *                 "currency": "usd",
-         *                 "display": "$1.00"
-         *               },
-         *               "type": "usage",
-         *               "feature_key": "api_calls",
-         *               "period_start": "2026-01-15T10:00:00.000Z",
-         *               "period_end": "2026-02-15T10:00:00.000Z"
-         *             }
-         *           ],
-         *           "discounts": [],
-         *           "taxes": [
-         *             {
-         *               "tax_rate_id": "txr_01kerpxzm0f64bw8emg87ah1e8",
-         *               "name": "VAT",
-         *               "rate": "19",
-         *               "taxable_amount": {
-         *                 "amount": 5000,
-         *                 "currency": "usd",
-         *                 "display": "$50.00"
-         *               },
-         *               "amount": {
-         *                 "amount": 950,
-         *                 "currency": "usd",
-         *                 "display": "$9.50"
-         *               }
-         *             }
-         *           ],
-         *           "bill_to": {
-         *             "name": "Acme GmbH",
-         *             "email": "billing@acme.example",
-         *             "billing_address": {
-         *               "line1": "Hauptstr. 1",
-         *               "line2": null,
-         *               "city": "Berlin",
-         *               "state": null,
-         *               "postal_code": "10115",
-         *               "country": "DE"
-         *             },
-         *             "tax_ids": [
-         *               {
-         *                 "type": "eu_vat",
-         *                 "value": "DE123456789"
-         *               }
-         *             ]
-         *           },
-         *           "period_start": "2026-01-15T10:00:00.000Z",
-         *           "period_end": "2026-02-15T10:00:00.000Z",
-         *           "due_date": "2026-03-17T11:00:00.000Z",
-         *           "finalized_at": "2026-02-15T11:00:00.000Z",
-         *           "paid_at": null,
-         *           "voided_at": null,
-         *           "void_reason": null,
-         *           "payment_ref": null,
-         *           "attempt_count": 0,
-         *           "next_attempt_at": "2026-02-15T11:00:00.000Z",
-         *           "app_id": "default",
-         *           "created_at": "2026-02-15T10:00:02.000Z",
-         *           "updated_at": "2026-02-15T11:00:00.000Z"
-         *         }
-         *       ],
-         *       "payments": [
-         *         {
-         *           "id": "pay_01khgfa9r8ecxt60xvhcr4x6z8",
-         *           "tenant_id": "acme",
-         *           "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
-         *           "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
-         *           "payment_method_id": "pm_01kf0heb20fcbvtw2mf07hg7jn",
-         *           "amount": {
-         *             "amount": 5950,
-         *             "currency": "usd",
-         *             "display": "$59.50"
-         *           },
-         *           "status": "pending",
-         *           "processor_name": "card-provider",
-         *           "processor_id": "pi_3PqZ1x2eZvKYlo2C",
-         *           "refunded_amount": {
-         *             "amount": 0,
-         *             "currency": "usd",
-         *             "display": "$0.00"
-         *           },
-         *           "refund_reason": null,
-         *           "failure_code": null,
-         *           "failure_message": null,
-         *           "next_action": null,
-         *           "created_at": "2026-02-15T11:00:05.000Z",
-         *           "completed_at": null,
-         *           "updated_at": "2026-02-15T11:00:05.000Z"
-         *         }
-         *       ],
-         *       "usage_events": [
-         *         {
-         *           "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
-         *           "tenant_id": "acme",
-         *           "app_id": "default",
-         *           "feature_key": "api_calls",
-         *           "quantity": 250,
-         *           "idempotency_key": "req-7f3a",
-         *           "metadata": {
-         *             "region": "eu"
-         *           },
-         *           "status": "counted",
-         *           "timestamp": "2026-01-20T08:30:00.000Z",
-         *           "accepted_at": "2026-01-20T08:30:00.120Z",
-         *           "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *           "period_start": "2026-01-15T10:00:00.000Z"
-         *         }
-         *       ],
-         *       "exported_at": "2026-02-15T12:00:00.000Z"
+         *       }
          *     }
          */
-        CustomerExport: {
-            /** @description The customer. */
-            customer: components["schemas"]["Customer"];
-            /** @description The subscriptions of the customer's tenant. */
-            subscriptions: components["schemas"]["Subscription"][];
-            /** @description The invoices that bill the customer, with their lines. */
-            invoices: components["schemas"]["Invoice"][];
-            /** @description The payments of the customer. */
-            payments: components["schemas"]["Payment"][];
-            /** @description The usage events of the customer's tenant. */
-            usage_events: components["schemas"]["UsageEvent"][];
-            /** @description When the data was read. */
-            exported_at: components["schemas"]["Timestamp"];
+        CustomerExportLine: {
+            /** @description What it contains. */
+            kind: components["schemas"]["ExportedKind"];
+            /** @description The record. */
+            record: components["schemas"]["Customer"] | components["schemas"]["PaymentMethod"] | components["schemas"]["Subscription"] | components["schemas"]["Invoice"] | components["schemas"]["Payment"] | components["schemas"]["UsageEvent"];
         };
         /**
          * @description The use of one feature.
@@ -1044,6 +823,11 @@ export interface components {
          * @example cus_01kf0h8v90fkrvgzcvdpyndt3q
          */
         CustomerId: string;
+        /**
+         * @description Lines of JSON (NDJSON), each ended by a line feed.
+         * @example {"kind":"customer"}
+         */
+        CustomerLines: string;
         /**
          * @description The customer does not exist for this tenant.
          * @example {
@@ -1217,6 +1001,11 @@ export interface components {
          */
         DecimalAmount: string;
         /**
+         * @description An exact quantity of a line, with decimals.
+         * @example 200
+         */
+        DecimalQuantity: string;
+        /**
          * @description Why a feature may not be used.
          * @enum {string}
          */
@@ -1333,6 +1122,8 @@ export interface components {
         EntitlementBatchCheck: {
             /** @description The features. */
             feature_keys: components["schemas"]["FeatureKey"][];
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id?: components["schemas"]["TenantId"];
         };
         /**
          * @description Whether several features may be used.
@@ -1368,11 +1159,13 @@ export interface components {
             /** @description The feature. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
-             * Format: int64
-             * @description The quantity that is about to be used.
+             * Format: double
+             * @description The quantity that is about to be used, with at most 15 significant digits and 12 decimals.
              * @default 1
              */
             quantity: number;
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id?: components["schemas"]["TenantId"];
         };
         /**
          * @description Whether a feature may be used now; the result is never stale.
@@ -1480,6 +1273,11 @@ export interface components {
          * @enum {string}
          */
         ErrorType: "validation" | "not_found" | "conflict" | "payment" | "provider" | "server";
+        /**
+         * @description What a line of an export contains.
+         * @enum {string}
+         */
+        ExportedKind: "customer" | "payment_method" | "subscription" | "invoice" | "payment" | "usage_event";
         /**
          * @description The machine-readable reason why a provider refused.
          * @example card_declined
@@ -1739,12 +1537,18 @@ export interface components {
          *           "id": "li_01khgbwb6gf9hv326nphe7h6qe",
          *           "description": "Pro",
          *           "quantity": 1,
+         *           "quantity_decimal": "1",
          *           "unit_amount": {
          *             "amount": 4900,
          *             "currency": "usd",
          *             "display": "$49.00"
          *           },
          *           "unit_amount_decimal": "4900",
+         *           "flat_amount": {
+         *             "amount": 0,
+         *             "currency": "usd",
+         *             "display": "$0.00"
+         *           },
          *           "amount": {
          *             "amount": 4900,
          *             "currency": "usd",
@@ -1759,12 +1563,18 @@ export interface components {
          *           "id": "li_01khgbwb6ge1vt0m7x0n4k2c9d",
          *           "description": "API calls (10,001 – 10,200)",
          *           "quantity": 200,
+         *           "quantity_decimal": "200",
          *           "unit_amount": {
          *             "amount": 1,
          *             "currency": "usd",
          *             "display": "$0.01"
          *           },
          *           "unit_amount_decimal": "0.5",
+         *           "flat_amount": {
+         *             "amount": 0,
+         *             "currency": "usd",
+         *             "display": "$0.00"
+         *           },
          *           "amount": {
          *             "amount": 100,
          *             "currency": "usd",
@@ -1806,6 +1616,7 @@ export interface components {
          *       "attempt_count": 0,
          *       "next_attempt_at": null,
          *       "app_id": "default",
+         *       "metadata": {},
          *       "created_at": "2026-02-15T10:00:02.000Z",
          *       "updated_at": "2026-02-15T10:00:02.000Z"
          *     }
@@ -1877,6 +1688,8 @@ export interface components {
             next_attempt_at: components["schemas"]["Timestamp"] | null;
             /** @description The app it belongs to. */
             app_id: components["schemas"]["AppId"];
+            /** @description Free-form data from the request that created it. */
+            metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
@@ -1906,23 +1719,24 @@ export interface components {
         /**
          * @description A request to draft an invoice. The other members of an invoice are accepted and ignored.
          * @example {
-         *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230"
+         *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
+         *       "metadata": {}
          *     }
          */
         InvoiceCreate: {
             /** @description The subscription that it bills. */
             subscription_id: components["schemas"]["SubscriptionId"];
+            /**
+             * @description Free-form data that the tenant defines.
+             * @default {}
+             */
+            metadata: components["schemas"]["Metadata"];
         };
         /**
          * @description How to display an invoice file, and its name, which is that of the invoice.
          * @example inline; filename="INV-2026-000042.pdf"
          */
         InvoiceFileName: string;
-        /**
-         * @description The entity tag of an invoice file.
-         * @example "5f2b1c9e04d7a863"
-         */
-        InvoiceFileTag: string;
         /**
          * @description Id of an invoice.
          * @example inv_01khgbwb6gfcvt5fwr9s2r6n64
@@ -2045,6 +1859,7 @@ export interface components {
          *           "attempt_count": 0,
          *           "next_attempt_at": null,
          *           "app_id": "default",
+         *           "metadata": {},
          *           "created_at": "2026-02-15T10:00:02.000Z",
          *           "updated_at": "2026-02-15T10:00:02.000Z"
          *         }
@@ -2080,17 +1895,24 @@ export interface components {
          */
         Limit: number;
         /**
-         * @description A line of an invoice.
+         * @description A line of an invoice: `quantity_decimal` times `unit_amount_decimal`, rounded half away from zero,
+         *     plus `flat_amount` is `amount`.
          * @example {
          *       "id": "li_01khgbwb6gf9hv326nphe7h6qe",
          *       "description": "Pro",
          *       "quantity": 1,
+         *       "quantity_decimal": "1",
          *       "unit_amount": {
          *         "amount": 4900,
          *         "currency": "usd",
          *         "display": "$49.00"
          *       },
          *       "unit_amount_decimal": "4900",
+         *       "flat_amount": {
+         *         "amount": 0,
+         *         "currency": "usd",
+         *         "display": "$0.00"
+         *       },
          *       "amount": {
          *         "amount": 4900,
          *         "currency": "usd",
@@ -2107,12 +1929,16 @@ export interface components {
             id: components["schemas"]["LineItemId"];
             /** @description A description for people. */
             description: string;
-            /** @description The number of units. */
+            /** @description The number of units, as the nearest JSON number. */
             quantity: components["schemas"]["Usage"];
+            /** @description The exact number of units. */
+            quantity_decimal: components["schemas"]["DecimalQuantity"];
             /** @description The price of a unit, rounded to whole minor units. */
             unit_amount: components["schemas"]["Money"];
-            /** @description The exact price of a unit in minor units. */
-            unit_amount_decimal: components["schemas"]["DecimalAmount"];
+            /** @description The exact price of a unit in minor units; negative for a credit. */
+            unit_amount_decimal: components["schemas"]["LineUnitAmount"];
+            /** @description The amount that does not depend on the quantity. */
+            flat_amount: components["schemas"]["Money"];
             /** @description The amount; negative for a credit. */
             amount: components["schemas"]["Money"];
             /** @description The kind of charge. */
@@ -2134,6 +1960,11 @@ export interface components {
          * @enum {string}
          */
         LineItemType: "base" | "usage" | "seat" | "adjustment";
+        /**
+         * @description The exact price of one unit of a line in minor units.
+         * @example 0.5
+         */
+        LineUnitAmount: string;
         /**
          * @description A payment made outside the providers.
          * @example {
@@ -2351,6 +2182,7 @@ export interface components {
          *       "failure_code": null,
          *       "failure_message": null,
          *       "next_action": null,
+         *       "metadata": {},
          *       "created_at": "2026-02-15T11:00:05.000Z",
          *       "completed_at": null,
          *       "updated_at": "2026-02-15T11:00:05.000Z"
@@ -2385,6 +2217,8 @@ export interface components {
             failure_message: string | null;
             /** @description The action that the payer must take to finish it. */
             next_action: components["schemas"]["NextAction"] | null;
+            /** @description Free-form data from the request that created it. */
+            metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description When its outcome became known. */
@@ -2402,7 +2236,8 @@ export interface components {
          *         "amount": 5950,
          *         "currency": "usd",
          *         "display": "$59.50"
-         *       }
+         *       },
+         *       "metadata": {}
          *     }
          */
         PaymentCreate: {
@@ -2421,6 +2256,11 @@ export interface components {
              * @default null
              */
             payment_method_id: components["schemas"]["PaymentMethodId"] | null;
+            /**
+             * @description Free-form data that the tenant defines. The provider does not receive it.
+             * @default {}
+             */
+            metadata: components["schemas"]["Metadata"];
             /** @description An idempotency key that the caller chooses, unique in the tenant. */
             idempotency_key?: components["schemas"]["IdempotencyKey"];
         };
@@ -2583,6 +2423,7 @@ export interface components {
          *           "failure_code": null,
          *           "failure_message": null,
          *           "next_action": null,
+         *           "metadata": {},
          *           "created_at": "2026-02-15T11:00:05.000Z",
          *           "completed_at": null,
          *           "updated_at": "2026-02-15T11:00:05.000Z"
@@ -2669,11 +2510,10 @@ export interface components {
          */
         Percent: string;
         /**
-         * Format: int32
-         * @description A percentage.
+         * @description A percentage greater than 0, up to 100.
          * @example 10
          */
-        Percentage: number;
+        Percentage: string;
         /**
          * @description An offer of the app: features, limits and prices.
          * @example {
@@ -2719,7 +2559,6 @@ export interface components {
          *           "display": "$49.00"
          *         },
          *         "billing_period": "monthly",
-         *         "base_timing": "arrears",
          *         "tiers": [
          *           {
          *             "feature_key": "api_calls",
@@ -2814,8 +2653,7 @@ export interface components {
          * @description A request to change the plan.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
-         *       "prorate": true,
-         *       "effective": "now"
+         *       "prorate": true
          *     }
          */
         PlanChange: {
@@ -2827,11 +2665,6 @@ export interface components {
              * @default true
              */
             prorate: boolean;
-            /**
-             * @description When the change takes effect.
-             * @default now
-             */
-            effective: components["schemas"]["PlanChangeTime"];
         };
         /**
          * @description Why a subscription cannot change to a plan.
@@ -2865,11 +2698,6 @@ export interface components {
             /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
-        /**
-         * @description When a plan change takes effect.
-         * @enum {string}
-         */
-        PlanChangeTime: "now" | "period_end";
         /**
          * @description A request to create a plan. Read-only members are accepted and ignored; `null` means absent.
          * @example {
@@ -2913,7 +2741,6 @@ export interface components {
          *           "display": "$49.00"
          *         },
          *         "billing_period": "monthly",
-         *         "base_timing": "arrears",
          *         "tiers": [
          *           {
          *             "feature_key": "api_calls",
@@ -3119,7 +2946,6 @@ export interface components {
          *               "display": "$49.00"
          *             },
          *             "billing_period": "monthly",
-         *             "base_timing": "arrears",
          *             "tiers": [
          *               {
          *                 "feature_key": "api_calls",
@@ -3249,7 +3075,6 @@ export interface components {
          *           "display": "$49.00"
          *         },
          *         "billing_period": "monthly",
-         *         "base_timing": "arrears",
          *         "tiers": [
          *           {
          *             "feature_key": "api_calls",
@@ -3313,7 +3138,6 @@ export interface components {
          *         "display": "$49.00"
          *       },
          *       "billing_period": "monthly",
-         *       "base_timing": "arrears",
          *       "tiers": [
          *         {
          *           "feature_key": "api_calls",
@@ -3351,12 +3175,10 @@ export interface components {
          *     }
          */
         Pricing: {
-            /** @description The price of a period before any use. */
+            /** @description The price of a period before any use. It is billed when the period ends. */
             base_amount: components["schemas"]["Money"];
             /** @description The length of a period. */
             billing_period: components["schemas"]["BillingPeriod"];
-            /** @description When the base amount is billed. */
-            base_timing: components["schemas"]["BaseTiming"];
             /** @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. */
             tiers: components["schemas"]["PricingTier"][];
         };
@@ -3369,7 +3191,6 @@ export interface components {
          *         "display": "$49.00"
          *       },
          *       "billing_period": "monthly",
-         *       "base_timing": "arrears",
          *       "tiers": [
          *         {
          *           "feature_key": "api_calls",
@@ -3414,11 +3235,6 @@ export interface components {
              * @default monthly
              */
             billing_period: components["schemas"]["BillingPeriod"];
-            /**
-             * @description When the base amount is billed.
-             * @default arrears
-             */
-            base_timing: components["schemas"]["BaseTiming"];
             /**
              * @description The prices of use, by feature and ascending `up_to`. Features without tiers are free.
              * @default []
@@ -3553,8 +3369,9 @@ export interface components {
          */
         ProviderToken: string;
         /**
-         * Format: int64
-         * @description The quantity of one event; a negative quantity is a correction.
+         * Format: double
+         * @description The quantity of one event, such as 1.5 gigabyte hours, with at most 15 significant digits and 12
+         *     decimals, which are kept exactly. A negative quantity is a correction.
          * @example 250
          */
         Quantity: number;
@@ -3578,31 +3395,12 @@ export interface components {
          */
         Reason: string;
         /**
-         * @description The comparison of the counters of a subscription with its events.
-         * @example {
-         *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *       "checked": 12,
-         *       "differences": []
-         *     }
-         */
-        Reconciliation: {
-            /** @description The subscription. */
-            subscription_id: components["schemas"]["SubscriptionId"];
-            /**
-             * Format: int32
-             * @description The number of counters compared.
-             */
-            checked: number;
-            /** @description The counters that differed, of which there should be none. */
-            differences: components["schemas"]["UsageDifference"][];
-        };
-        /**
          * @description A coupon that was redeemed.
          * @example {
          *       "coupon_id": "cpn_01kerpxzm0ep7bcze3y3zqezjg",
          *       "code": "WELCOME10",
          *       "discount_type": "percentage",
-         *       "discount_value": 10,
+         *       "discount_value": "10",
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "applied_at": "2026-01-16T08:00:00.000Z"
          *     }
@@ -3697,7 +3495,7 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * Format: int64
+         * Format: double
          * @description The remaining amount of a feature, never below 0; -1 means unlimited.
          * @example 1800
          */
@@ -3736,6 +3534,7 @@ export interface components {
          *       "plan_id": "plan_01kekj4hm0ez2s1gqhd4r2btjz",
          *       "status": "active",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
+         *       "starts_at": "2026-01-15T10:00:00.000Z",
          *       "current_period_start": "2026-01-15T10:00:00.000Z",
          *       "current_period_end": "2026-02-15T10:00:00.000Z",
          *       "trial_start": null,
@@ -3744,7 +3543,6 @@ export interface components {
          *       "canceled_at": null,
          *       "ended_at": null,
          *       "resume_at": null,
-         *       "pending_plan_id": null,
          *       "coupon_ids": [],
          *       "app_id": "default",
          *       "metadata": {},
@@ -3769,6 +3567,11 @@ export interface components {
              *     that currency.
              */
             customer_id: components["schemas"]["CustomerId"] | null;
+            /**
+             * @description When it began; now when absent. Only the operator may name another time, at most 366 days ago
+             *     and not in the future. Periods that have ended since are billed as those of any subscription.
+             */
+            starts_at: components["schemas"]["Timestamp"];
             /** @description When the current billing period began. */
             readonly current_period_start: components["schemas"]["Timestamp"];
             /** @description When the current billing period ends. */
@@ -3785,8 +3588,6 @@ export interface components {
             readonly ended_at: components["schemas"]["Timestamp"] | null;
             /** @description When it resumes automatically, while it is paused. */
             readonly resume_at: components["schemas"]["Timestamp"] | null;
-            /** @description The plan that takes effect when the period ends. */
-            readonly pending_plan_id: components["schemas"]["PlanId"] | null;
             /** @description The coupons redeemed for it, in order of redemption. */
             readonly coupon_ids: components["schemas"]["CouponId"][];
             /** @description The app it belongs to. */
@@ -3806,6 +3607,7 @@ export interface components {
          *       "plan_id": "plan_01kekj4hm0ez2s1gqhd4r2btjz",
          *       "status": "active",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
+         *       "starts_at": "2026-01-15T10:00:00.000Z",
          *       "metadata": {}
          *     }
          */
@@ -3824,13 +3626,21 @@ export interface components {
              */
             customer_id: components["schemas"]["CustomerId"] | null;
             /**
+             * @description When it began; now when absent. Only the operator may name another time, at most 366 days ago
+             *     and not in the future. Periods that have ended since are billed as those of any subscription.
+             */
+            starts_at?: components["schemas"]["Timestamp"];
+            /**
              * @description Free-form data that the tenant defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
             /** @description The initial status; by default a trial if there are trial days, otherwise a paid period. */
             status?: components["schemas"]["InitialStatus"];
-            /** @description Days of the trial; those of the plan when absent. */
+            /**
+             * @description Days of the trial; those of the plan when absent. Only the operator may grant more than the plan
+             *     does.
+             */
             trial_days?: components["schemas"]["TrialDays"];
         };
         /**
@@ -3918,6 +3728,7 @@ export interface components {
          *           "plan_id": "plan_01kekj4hm0ez2s1gqhd4r2btjz",
          *           "status": "active",
          *           "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
+         *           "starts_at": "2026-01-15T10:00:00.000Z",
          *           "current_period_start": "2026-01-15T10:00:00.000Z",
          *           "current_period_end": "2026-02-15T10:00:00.000Z",
          *           "trial_start": null,
@@ -3926,7 +3737,6 @@ export interface components {
          *           "canceled_at": null,
          *           "ended_at": null,
          *           "resume_at": null,
-         *           "pending_plan_id": null,
          *           "coupon_ids": [],
          *           "app_id": "default",
          *           "metadata": {},
@@ -4260,12 +4070,18 @@ export interface components {
          *           "id": "li_01khgbwb6gf9hv326nphe7h6qe",
          *           "description": "Pro",
          *           "quantity": 1,
+         *           "quantity_decimal": "1",
          *           "unit_amount": {
          *             "amount": 4900,
          *             "currency": "usd",
          *             "display": "$49.00"
          *           },
          *           "unit_amount_decimal": "4900",
+         *           "flat_amount": {
+         *             "amount": 0,
+         *             "currency": "usd",
+         *             "display": "$0.00"
+         *           },
          *           "amount": {
          *             "amount": 4900,
          *             "currency": "usd",
@@ -4280,12 +4096,18 @@ export interface components {
          *           "id": "li_01khgbwb6ge1vt0m7x0n4k2c9d",
          *           "description": "API calls (10,001 – 10,200)",
          *           "quantity": 200,
+         *           "quantity_decimal": "200",
          *           "unit_amount": {
          *             "amount": 1,
          *             "currency": "usd",
          *             "display": "$0.01"
          *           },
          *           "unit_amount_decimal": "0.5",
+         *           "flat_amount": {
+         *             "amount": 0,
+         *             "currency": "usd",
+         *             "display": "$0.00"
+         *           },
          *           "amount": {
          *             "amount": 100,
          *             "currency": "usd",
@@ -4327,6 +4149,7 @@ export interface components {
          *       "attempt_count": 0,
          *       "next_attempt_at": null,
          *       "app_id": "default",
+         *       "metadata": {},
          *       "created_at": "2026-02-10T12:00:00.000Z",
          *       "updated_at": "2026-02-10T12:00:00.000Z"
          *     }
@@ -4394,15 +4217,17 @@ export interface components {
             next_attempt_at: components["schemas"]["Timestamp"] | null;
             /** @description The app it belongs to. */
             app_id: components["schemas"]["AppId"];
+            /** @description Free-form data from the request that created it. */
+            metadata: components["schemas"]["Metadata"];
             /** @description When it was created. */
             created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * Format: int64
-         * @description The used amount of a feature: the sum of its events, capped at the largest integer that a double
-         *     represents exactly.
+         * Format: double
+         * @description The used amount of a feature: the exact sum of its events as the nearest JSON number, capped at the
+         *     largest integer that a double represents exactly.
          * @example 8200
          */
         Usage: number;
@@ -4438,25 +4263,6 @@ export interface components {
             [key: string]: components["schemas"]["CustomerFeatureUsage"];
         };
         /**
-         * @description A counter that differed from its events.
-         * @example {
-         *       "feature_key": "api_calls",
-         *       "period_start": "2026-01-15T10:00:00.000Z",
-         *       "counted": 8200,
-         *       "recomputed": 8450
-         *     }
-         */
-        UsageDifference: {
-            /** @description The feature. */
-            feature_key: components["schemas"]["FeatureKey"];
-            /** @description When the billing period of the counter began. */
-            period_start: components["schemas"]["Timestamp"];
-            /** @description The value of the counter. */
-            counted: components["schemas"]["Usage"];
-            /** @description The sum of its events. */
-            recomputed: components["schemas"]["Usage"];
-        };
-        /**
          * @description One metered use.
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
@@ -4478,13 +4284,16 @@ export interface components {
         UsageEvent: {
             /** @description Its id. */
             readonly id: components["schemas"]["UsageEventId"];
-            /** @description The tenant that used the feature. */
-            readonly tenant_id: components["schemas"]["TenantId"];
+            /**
+             * @description The tenant that used the feature; the caller's own when absent. Only the operator may name
+             *     another one.
+             */
+            tenant_id: components["schemas"]["TenantId"];
             /** @description The app it belongs to. */
             readonly app_id: components["schemas"]["AppId"];
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
-            /** @description The quantity; negative for a correction. */
+            /** @description The quantity. Only the operator may send a negative one, which is a correction. */
             quantity: components["schemas"]["Quantity"];
             /**
              * @description An idempotency key that the caller chooses, unique in the tenant and app: an event that is sent
@@ -4536,6 +4345,7 @@ export interface components {
          * @description A request to record a usage event. Read-only members are accepted and ignored; `null` means
          *     absent.
          * @example {
+         *       "tenant_id": "acme",
          *       "feature_key": "api_calls",
          *       "quantity": 250,
          *       "idempotency_key": "req-7f3a",
@@ -4546,10 +4356,15 @@ export interface components {
          *     }
          */
         UsageEventCreate: {
+            /**
+             * @description The tenant that used the feature; the caller's own when absent. Only the operator may name
+             *     another one.
+             */
+            tenant_id?: components["schemas"]["TenantId"];
             /** @description The feature that was used. */
             feature_key: components["schemas"]["FeatureKey"];
             /**
-             * @description The quantity; negative for a correction.
+             * @description The quantity. Only the operator may send a negative one, which is a correction.
              * @default 1
              */
             quantity: components["schemas"]["Quantity"];
@@ -4804,7 +4619,6 @@ export type Allowances = components['schemas']['Allowances'];
 export type AlreadyRedeemed = components['schemas']['AlreadyRedeemed'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
-export type BaseTiming = components['schemas']['BaseTiming'];
 export type BillTo = components['schemas']['BillTo'];
 export type BillingAddress = components['schemas']['BillingAddress'];
 export type BillingAddressInput = components['schemas']['BillingAddressInput'];
@@ -4835,9 +4649,10 @@ export type Currency = components['schemas']['Currency'];
 export type Customer = components['schemas']['Customer'];
 export type CustomerCreate = components['schemas']['CustomerCreate'];
 export type CustomerEntitlements = components['schemas']['CustomerEntitlements'];
-export type CustomerExport = components['schemas']['CustomerExport'];
+export type CustomerExportLine = components['schemas']['CustomerExportLine'];
 export type CustomerFeatureUsage = components['schemas']['CustomerFeatureUsage'];
 export type CustomerId = components['schemas']['CustomerId'];
+export type CustomerLines = components['schemas']['CustomerLines'];
 export type CustomerNotFound = components['schemas']['CustomerNotFound'];
 export type CustomerPage = components['schemas']['CustomerPage'];
 export type CustomerRefused = components['schemas']['CustomerRefused'];
@@ -4846,6 +4661,7 @@ export type CustomerUpdate = components['schemas']['CustomerUpdate'];
 export type CustomerUsage = components['schemas']['CustomerUsage'];
 export type Day = components['schemas']['Day'];
 export type DecimalAmount = components['schemas']['DecimalAmount'];
+export type DecimalQuantity = components['schemas']['DecimalQuantity'];
 export type DenialReason = components['schemas']['DenialReason'];
 export type Discount = components['schemas']['Discount'];
 export type DuplicateCustomerEmail = components['schemas']['DuplicateCustomerEmail'];
@@ -4861,6 +4677,7 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetails = components['schemas']['ErrorDetails'];
 export type ErrorInfo = components['schemas']['ErrorInfo'];
 export type ErrorType = components['schemas']['ErrorType'];
+export type ExportedKind = components['schemas']['ExportedKind'];
 export type FailureCode = components['schemas']['FailureCode'];
 export type Feature = components['schemas']['Feature'];
 export type FeatureInput = components['schemas']['FeatureInput'];
@@ -4880,7 +4697,6 @@ export type Invoice = components['schemas']['Invoice'];
 export type InvoiceClosed = components['schemas']['InvoiceClosed'];
 export type InvoiceCreate = components['schemas']['InvoiceCreate'];
 export type InvoiceFileName = components['schemas']['InvoiceFileName'];
-export type InvoiceFileTag = components['schemas']['InvoiceFileTag'];
 export type InvoiceId = components['schemas']['InvoiceId'];
 export type InvoiceNotFound = components['schemas']['InvoiceNotFound'];
 export type InvoiceNumber = components['schemas']['InvoiceNumber'];
@@ -4893,6 +4709,7 @@ export type Limit = components['schemas']['Limit'];
 export type LineItem = components['schemas']['LineItem'];
 export type LineItemId = components['schemas']['LineItemId'];
 export type LineItemType = components['schemas']['LineItemType'];
+export type LineUnitAmount = components['schemas']['LineUnitAmount'];
 export type ManualPayment = components['schemas']['ManualPayment'];
 export type Metadata = components['schemas']['Metadata'];
 export type MeterBufferFull = components['schemas']['MeterBufferFull'];
@@ -4932,7 +4749,6 @@ export type PlanArchived = components['schemas']['PlanArchived'];
 export type PlanChange = components['schemas']['PlanChange'];
 export type PlanChangeRefusal = components['schemas']['PlanChangeRefusal'];
 export type PlanChangeRefused = components['schemas']['PlanChangeRefused'];
-export type PlanChangeTime = components['schemas']['PlanChangeTime'];
 export type PlanCreate = components['schemas']['PlanCreate'];
 export type PlanEditRefused = components['schemas']['PlanEditRefused'];
 export type PlanId = components['schemas']['PlanId'];
@@ -4956,7 +4772,6 @@ export type ProviderToken = components['schemas']['ProviderToken'];
 export type Quantity = components['schemas']['Quantity'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type Reason = components['schemas']['Reason'];
-export type Reconciliation = components['schemas']['Reconciliation'];
 export type RedeemedCoupon = components['schemas']['RedeemedCoupon'];
 export type Redemption = components['schemas']['Redemption'];
 export type Refund = components['schemas']['Refund'];
@@ -4999,7 +4814,6 @@ export type UpcomingInvoice = components['schemas']['UpcomingInvoice'];
 export type Usage = components['schemas']['Usage'];
 export type UsageBucket = components['schemas']['UsageBucket'];
 export type UsageByFeature = components['schemas']['UsageByFeature'];
-export type UsageDifference = components['schemas']['UsageDifference'];
 export type UsageEvent = components['schemas']['UsageEvent'];
 export type UsageEventBatch = components['schemas']['UsageEventBatch'];
 export type UsageEventCreate = components['schemas']['UsageEventCreate'];

@@ -10,21 +10,22 @@ const schema33 = {"type":"object","required":["code","type"],"properties":{"code
 const schema34 = {"type":"string","pattern":"^(?!cpn_)[A-Za-z0-9_-]{3,64}$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":200};
 const schema36 = {"type":"string","enum":["percentage","amount"]};
-const schema37 = {"type":"integer","format":"int32","minimum":1,"maximum":100};
+const schema37 = {"type":"string","pattern":"^(?!0{1,2}(\\.0{1,4})?$)(100|[0-9]{1,2}(\\.[0-9]{1,4})?)$"};
 const schema38 = {"type":"string","enum":["once","repeating","forever"]};
 const schema39 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const schema41 = {"type":"object","maxProperties":50};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(?!cpn_)[A-Za-z0-9_-]{3,64}$", "u");
+const pattern5 = new RegExp("^(?!0{1,2}(\\.0{1,4})?$)(100|[0-9]{1,2}(\\.[0-9]{1,4})?)$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const formats6 = require("ajv-formats/dist/formats").fullFormats["date-time"];
+const formats4 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 const schema42 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"$ref":"contract#/$defs/SentMinorUnits"},"currency":{"$ref":"contract#/$defs/Currency"},"display":{"$ref":"contract#/$defs/MoneyText"}},"additionalProperties":false};
 const schema43 = {"type":"integer","format":"int64","minimum":0,"maximum":999999999999};
 const schema44 = {"type":"string","pattern":"^[a-z]{3}$"};
 const schema45 = {"type":"string","minLength":1,"maxLength":64};
-const formats10 = require("ajv-formats/dist/formats").fullFormats.int64;
-const pattern5 = new RegExp("^[a-z]{3}$", "u");
+const formats8 = require("ajv-formats/dist/formats").fullFormats.int64;
+const pattern6 = new RegExp("^[a-z]{3}$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -73,7 +74,7 @@ validate23.errors = [{instancePath:instancePath+"/amount",schemaPath:"contract#/
 return false;
 }
 else {
-if(!(formats10.validate(data0))){
+if(!(formats8.validate(data0))){
 validate23.errors = [{instancePath:instancePath+"/amount",schemaPath:"contract#/$defs/SentMinorUnits/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
 return false;
 }
@@ -93,7 +94,7 @@ const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern6.test(data1)){
 validate23.errors = [{instancePath:instancePath+"/currency",schemaPath:"contract#/$defs/Currency/pattern",keyword:"pattern",params:{pattern: "^[a-z]{3}$"},message:"must match pattern \""+"^[a-z]{3}$"+"\""}];
 return false;
 }
@@ -276,8 +277,10 @@ const _errs12 = errors;
 let valid4 = false;
 const _errs13 = errors;
 const _errs14 = errors;
-if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
-const err0 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(errors === _errs14){
+if(typeof data3 === "string"){
+if(!pattern5.test(data3)){
+const err0 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/pattern",keyword:"pattern",params:{pattern: "^(?!0{1,2}(\\.0{1,4})?$)(100|[0-9]{1,2}(\\.[0-9]{1,4})?)$"},message:"must match pattern \""+"^(?!0{1,2}(\\.0{1,4})?$)(100|[0-9]{1,2}(\\.[0-9]{1,4})?)$"+"\""};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -286,10 +289,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(errors === _errs14){
-if(typeof data3 == "number"){
-if(data3 > 100 || isNaN(data3)){
-const err1 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+}
+else {
+const err1 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -298,9 +300,12 @@ vErrors.push(err1);
 }
 errors++;
 }
-else {
-if(data3 < 1 || isNaN(data3)){
-const err2 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+var _valid0 = _errs13 === errors;
+valid4 = valid4 || _valid0;
+const _errs16 = errors;
+if(data3 !== null){
+const err2 = {instancePath:instancePath+"/percentage",schemaPath:"#/properties/percentage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -309,43 +314,15 @@ vErrors.push(err2);
 }
 errors++;
 }
-else {
-if(!(formats0.validate(data3))){
-const err3 = {instancePath:instancePath+"/percentage",schemaPath:"contract#/$defs/Percentage/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
+var _valid0 = _errs16 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
+const err3 = {instancePath:instancePath+"/percentage",schemaPath:"#/properties/percentage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err3];
 }
 else {
 vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-}
-}
-var _valid0 = _errs13 === errors;
-valid4 = valid4 || _valid0;
-const _errs16 = errors;
-if(data3 !== null){
-const err4 = {instancePath:instancePath+"/percentage",schemaPath:"#/properties/percentage/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs16 === errors;
-valid4 = valid4 || _valid0;
-if(!valid4){
-const err5 = {instancePath:instancePath+"/percentage",schemaPath:"#/properties/percentage/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
 }
 errors++;
 validate22.errors = vErrors;
@@ -382,24 +359,24 @@ const _errs22 = errors;
 let valid7 = false;
 const _errs23 = errors;
 if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
-const err6 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err4 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
-vErrors = [err6];
+vErrors = [err4];
 }
 else {
-vErrors.push(err6);
+vErrors.push(err4);
 }
 errors++;
 }
 if(errors === _errs23){
 if(typeof data5 == "number"){
 if(!(formats0.validate(data5))){
-const err7 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/0/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
+const err5 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/0/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""};
 if(vErrors === null){
-vErrors = [err7];
+vErrors = [err5];
 }
 else {
-vErrors.push(err7);
+vErrors.push(err5);
 }
 errors++;
 }
@@ -409,24 +386,24 @@ var _valid1 = _errs23 === errors;
 valid7 = valid7 || _valid1;
 const _errs25 = errors;
 if(data5 !== null){
-const err8 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err6 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
-vErrors = [err8];
+vErrors = [err6];
 }
 else {
-vErrors.push(err8);
+vErrors.push(err6);
 }
 errors++;
 }
 var _valid1 = _errs25 === errors;
 valid7 = valid7 || _valid1;
 if(!valid7){
-const err9 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err7 = {instancePath:instancePath+"/duration_periods",schemaPath:"#/properties/duration_periods/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
-vErrors = [err9];
+vErrors = [err7];
 }
 else {
-vErrors.push(err9);
+vErrors.push(err7);
 }
 errors++;
 validate22.errors = vErrors;
@@ -497,7 +474,29 @@ if(errors === _errs32){
 if(errors === _errs32){
 if(typeof data7 === "string"){
 if(func2(data7) > 40){
-const err10 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"};
+const err8 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+else {
+if(func2(data7) < 20){
+const err9 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+if(!(formats4.validate(data7))){
+const err10 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -506,38 +505,16 @@ vErrors.push(err10);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(func2(data7) < 20){
-const err11 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"};
+const err11 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err11];
 }
 else {
 vErrors.push(err11);
-}
-errors++;
-}
-else {
-if(!(formats6.validate(data7))){
-const err12 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/valid_from",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
 }
 errors++;
 }
@@ -547,24 +524,24 @@ var _valid2 = _errs31 === errors;
 valid8 = valid8 || _valid2;
 const _errs34 = errors;
 if(data7 !== null){
-const err14 = {instancePath:instancePath+"/valid_from",schemaPath:"#/properties/valid_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err12 = {instancePath:instancePath+"/valid_from",schemaPath:"#/properties/valid_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err12];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err12);
 }
 errors++;
 }
 var _valid2 = _errs34 === errors;
 valid8 = valid8 || _valid2;
 if(!valid8){
-const err15 = {instancePath:instancePath+"/valid_from",schemaPath:"#/properties/valid_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err13 = {instancePath:instancePath+"/valid_from",schemaPath:"#/properties/valid_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err13];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err13);
 }
 errors++;
 validate22.errors = vErrors;
@@ -593,7 +570,29 @@ if(errors === _errs39){
 if(errors === _errs39){
 if(typeof data8 === "string"){
 if(func2(data8) > 40){
-const err16 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"};
+const err14 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+else {
+if(func2(data8) < 20){
+const err15 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+else {
+if(!(formats4.validate(data8))){
+const err16 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -602,38 +601,16 @@ vErrors.push(err16);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(func2(data8) < 20){
-const err17 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"};
+const err17 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
-}
-errors++;
-}
-else {
-if(!(formats6.validate(data8))){
-const err18 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err19 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
 }
 errors++;
 }
@@ -643,24 +620,24 @@ var _valid3 = _errs38 === errors;
 valid10 = valid10 || _valid3;
 const _errs41 = errors;
 if(data8 !== null){
-const err20 = {instancePath:instancePath+"/valid_until",schemaPath:"#/properties/valid_until/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err18 = {instancePath:instancePath+"/valid_until",schemaPath:"#/properties/valid_until/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
-vErrors = [err20];
+vErrors = [err18];
 }
 else {
-vErrors.push(err20);
+vErrors.push(err18);
 }
 errors++;
 }
 var _valid3 = _errs41 === errors;
 valid10 = valid10 || _valid3;
 if(!valid10){
-const err21 = {instancePath:instancePath+"/valid_until",schemaPath:"#/properties/valid_until/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err19 = {instancePath:instancePath+"/valid_until",schemaPath:"#/properties/valid_until/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
-vErrors = [err21];
+vErrors = [err19];
 }
 else {
-vErrors.push(err21);
+vErrors.push(err19);
 }
 errors++;
 validate22.errors = vErrors;
@@ -709,24 +686,24 @@ var _valid4 = _errs48 === errors;
 valid13 = valid13 || _valid4;
 const _errs49 = errors;
 if(data10 !== null){
-const err22 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err20 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
-vErrors = [err22];
+vErrors = [err20];
 }
 else {
-vErrors.push(err22);
+vErrors.push(err20);
 }
 errors++;
 }
 var _valid4 = _errs49 === errors;
 valid13 = valid13 || _valid4;
 if(!valid13){
-const err23 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err21 = {instancePath:instancePath+"/amount",schemaPath:"#/properties/amount/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
-vErrors = [err23];
+vErrors = [err21];
 }
 else {
-vErrors.push(err23);
+vErrors.push(err21);
 }
 errors++;
 validate22.errors = vErrors;
@@ -906,7 +883,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!(formats6.validate(data2))){
+if(!(formats4.validate(data2))){
 const err2 = {instancePath:instancePath+"/valid_until",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -1036,7 +1013,7 @@ const Coupons_redeem_body = validate29;
 const schema51 = {"$id":"Coupons_redeem_body","$ref":"contract#/$defs/Redemption"};
 const schema52 = {"type":"object","required":["subscription_id"],"properties":{"subscription_id":{"$ref":"contract#/$defs/SubscriptionId"}},"additionalProperties":false};
 const schema53 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern6 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const pattern7 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1070,7 +1047,7 @@ let data0 = data.subscription_id;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
+if(!pattern7.test(data0)){
 validate30.errors = [{instancePath:instancePath+"/subscription_id",schemaPath:"contract#/$defs/SubscriptionId/pattern",keyword:"pattern",params:{pattern: "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }

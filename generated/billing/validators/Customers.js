@@ -7,15 +7,15 @@ const { Customers_create_body, Customers_update_body, Customers_credit_body } = 
 const Customers_create_body = validate20;
 const schema31 = {"$id":"Customers_create_body","$ref":"contract#/$defs/CustomerCreate"};
 const schema33 = {"type":"object","required":["name","email"],"properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"},"name":{"$ref":"contract#/$defs/Title"},"email":{"$ref":"contract#/$defs/Email"},"currency":{"$ref":"contract#/$defs/Currency","default":"usd"},"tax_ids":{"type":"array","items":{"$ref":"contract#/$defs/TaxId"},"maxItems":10,"default":[]},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"billing_address":{"anyOf":[{"$ref":"contract#/$defs/BillingAddressInput"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":200};
 const schema36 = {"type":"string","minLength":3,"maxLength":254};
 const schema37 = {"type":"string","pattern":"^[a-z]{3}$"};
 const schema38 = {"type":"object","required":["type","value"],"properties":{"type":{"type":"string","minLength":1,"maxLength":32},"value":{"type":"string","minLength":1,"maxLength":64}},"additionalProperties":false};
 const schema39 = {"type":"object","maxProperties":50};
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
-const pattern5 = new RegExp("^[a-z]{3}$", "u");
 const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern5 = new RegExp("^[a-z]{3}$", "u");
 const schema40 = {"type":"object","properties":{"line1":{"anyOf":[{"$ref":"contract#/$defs/AddressLine"},{"type":"null"}]},"line2":{"anyOf":[{"$ref":"contract#/$defs/AddressLine"},{"type":"null"}]},"city":{"anyOf":[{"$ref":"contract#/$defs/AddressLine"},{"type":"null"}]},"state":{"anyOf":[{"$ref":"contract#/$defs/AddressLine"},{"type":"null"}]},"postal_code":{"anyOf":[{"$ref":"contract#/$defs/AddressLine"},{"type":"null"}]},"country":{"anyOf":[{"$ref":"contract#/$defs/Country"},{"type":"null"}]}},"additionalProperties":false};
 const schema41 = {"type":"string","maxLength":200};
 const schema46 = {"type":"string","pattern":"^[A-Za-z]{2}$"};
@@ -554,9 +554,21 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data0) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data0)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 else {
@@ -1534,9 +1546,10 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Customers_list_query = validate21;
 const schema32 = {"$id":"Customers_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Customers_list_query" */;
@@ -1682,9 +1695,21 @@ data["tenant_id"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data2) < 1){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -1710,7 +1735,6 @@ validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 const Customers_getByEmail_path = validate23;
 const schema35 = {"$id":"Customers_getByEmail_path","type":"object","properties":{"email":{"$ref":"contract#/$defs/Email"}},"required":["email"],"additionalProperties":false};
 const schema36 = {"type":"string","minLength":3,"maxLength":254};
-const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Customers_getByEmail_path" */;

@@ -6,10 +6,13 @@ const { Entitlements_check_body, Entitlements_checkBatch_body } = (() => {
 
 const Entitlements_check_body = validate20;
 const schema31 = {"$id":"Entitlements_check_body","$ref":"contract#/$defs/EntitlementCheck"};
-const schema33 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"type":"integer","format":"int64","minimum":1,"maximum":1000000000000,"default":1}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"type":"number","format":"double","minimum":1e-12,"maximum":1000000000000,"default":1},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
-const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
+const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
+const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -34,7 +37,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "feature_key") || (key0 === "quantity"))){
+if(!(((key0 === "feature_key") || (key0 === "quantity")) || (key0 === "tenant_id"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -65,10 +68,6 @@ var valid0 = true;
 if(valid0){
 let data1 = data.quantity;
 const _errs5 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs5){
 if(typeof data1 == "number"){
 if(data1 > 1000000000000 || isNaN(data1)){
@@ -76,20 +75,59 @@ validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/proper
 return false;
 }
 else {
-if(data1 < 1 || isNaN(data1)){
-validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data1 < 1e-12 || isNaN(data1)){
+validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1e-12},message:"must be >= 1e-12"}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
+else {
+validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"#/properties/quantity/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
 }
 var valid0 = _errs5 === errors;
+if(valid0){
+if(data.tenant_id !== undefined){
+let data2 = data.tenant_id;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -126,8 +164,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Entitlements_checkBatch_body = validate24;
-const schema35 = {"$id":"Entitlements_checkBatch_body","$ref":"contract#/$defs/EntitlementBatchCheck"};
-const schema36 = {"type":"object","required":["feature_keys"],"properties":{"feature_keys":{"type":"array","items":{"$ref":"contract#/$defs/FeatureKey"},"minItems":1,"maxItems":100}},"additionalProperties":false};
+const schema36 = {"$id":"Entitlements_checkBatch_body","$ref":"contract#/$defs/EntitlementBatchCheck"};
+const schema37 = {"type":"object","required":["feature_keys"],"properties":{"feature_keys":{"type":"array","items":{"$ref":"contract#/$defs/FeatureKey"},"minItems":1,"maxItems":100},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -149,7 +187,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "feature_keys")){
+if(!((key0 === "feature_keys") || (key0 === "tenant_id"))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -201,6 +239,45 @@ else {
 validate25.errors = [{instancePath:instancePath+"/feature_keys",schemaPath:"#/properties/feature_keys/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tenant_id !== undefined){
+let data2 = data.tenant_id;
+const _errs7 = errors;
+const _errs8 = errors;
+if(errors === _errs8){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data2)){
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }

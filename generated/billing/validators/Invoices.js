@@ -6,8 +6,9 @@ const { Invoices_create_body, Invoices_pay_body, Invoices_void_body } = (() => {
 
 const Invoices_create_body = validate20;
 const schema31 = {"$id":"Invoices_create_body","$ref":"contract#/$defs/InvoiceCreate"};
-const schema33 = {"type":"object","required":["subscription_id"],"properties":{"subscription_id":{"$ref":"contract#/$defs/SubscriptionId"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["subscription_id"],"properties":{"subscription_id":{"$ref":"contract#/$defs/SubscriptionId"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const schema35 = {"type":"object","maxProperties":50};
 const pattern4 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -22,6 +23,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.metadata === undefined){
+data.metadata = {};
+}
 let missing0;
 if((data.subscription_id === undefined) && (missing0 = "subscription_id")){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -30,7 +34,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "subscription_id")){
+if(!((key0 === "subscription_id") || (key0 === "metadata"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -39,6 +43,7 @@ break;
 if(_errs1 === errors){
 if(data.subscription_id !== undefined){
 let data0 = data.subscription_id;
+const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
@@ -52,6 +57,28 @@ validate22.errors = [{instancePath:instancePath+"/subscription_id",schemaPath:"c
 return false;
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.metadata;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(Object.keys(data1).length > 50){
+validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
 }
 }
 }
@@ -88,10 +115,10 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Invoices_pay_body = validate24;
-const schema35 = {"$id":"Invoices_pay_body","$ref":"contract#/$defs/ManualPayment"};
-const schema36 = {"type":"object","properties":{"payment_ref":{"anyOf":[{"$ref":"contract#/$defs/PaymentReference"},{"type":"null"}],"default":null},"paid_at":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
-const schema37 = {"type":"string","maxLength":255};
-const schema38 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const schema36 = {"$id":"Invoices_pay_body","$ref":"contract#/$defs/ManualPayment"};
+const schema37 = {"type":"object","properties":{"payment_ref":{"anyOf":[{"$ref":"contract#/$defs/PaymentReference"},{"type":"null"}],"default":null},"paid_at":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
+const schema38 = {"type":"string","maxLength":255};
+const schema39 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
@@ -259,9 +286,9 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Invoices_void_body = validate27;
-const schema39 = {"$id":"Invoices_void_body","$ref":"contract#/$defs/Voiding"};
-const schema40 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"rebill":{"type":"boolean","default":false}},"additionalProperties":false};
-const schema41 = {"type":"string","maxLength":500};
+const schema40 = {"$id":"Invoices_void_body","$ref":"contract#/$defs/Voiding"};
+const schema41 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null},"rebill":{"type":"boolean","default":false}},"additionalProperties":false};
+const schema42 = {"type":"string","maxLength":500};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -438,13 +465,14 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Invoices_list_query = validate21;
 const schema32 = {"$id":"Invoices_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"status":{"$ref":"contract#/$defs/InvoiceStatus"},"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"subscription_id":{"$ref":"contract#/$defs/SubscriptionId"},"customer_id":{"$ref":"contract#/$defs/CustomerId"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","enum":["draft","pending","paid","past_due","voided"]};
 const schema36 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
 const schema38 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema39 = {"type":"string","pattern":"^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern5 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 const pattern7 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 const pattern8 = new RegExp("^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
@@ -593,9 +621,21 @@ data["tenant_id"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data2) < 1){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 }

@@ -6,16 +6,18 @@ const { Meter_record_body, Meter_recordBatch_body, Meter_void_body } = (() => {
 
 const Meter_record_body = validate20;
 const schema31 = {"$id":"Meter_record_body","$ref":"contract#/$defs/UsageEventCreate"};
-const schema33 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"$ref":"contract#/$defs/Quantity","default":1},"idempotency_key":{"anyOf":[{"$ref":"contract#/$defs/IdempotencyKey"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"timestamp":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
-const schema35 = {"type":"integer","format":"int64","minimum":-1000000000000,"maximum":1000000000000};
-const schema36 = {"type":"string","minLength":1,"maxLength":255};
-const schema37 = {"type":"object","maxProperties":50};
-const schema38 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
-const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
-const formats2 = require("ajv-formats/dist/formats").fullFormats["date-time"];
+const schema33 = {"type":"object","required":["feature_key"],"properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"},"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"$ref":"contract#/$defs/Quantity","default":1},"idempotency_key":{"anyOf":[{"$ref":"contract#/$defs/IdempotencyKey"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"timestamp":{"$ref":"contract#/$defs/Timestamp"}},"additionalProperties":false};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
+const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
+const schema36 = {"type":"number","format":"double","minimum":-1000000000000,"maximum":1000000000000};
+const schema37 = {"type":"string","minLength":1,"maxLength":255};
+const schema38 = {"type":"object","maxProperties":50};
+const schema39 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern5 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
+const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
+const formats2 = require("ajv-formats/dist/formats").fullFormats["date-time"];
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -46,26 +48,38 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "feature_key") || (key0 === "quantity")) || (key0 === "idempotency_key")) || (key0 === "metadata")) || (key0 === "timestamp"))){
+if(!((((((key0 === "tenant_id") || (key0 === "feature_key")) || (key0 === "quantity")) || (key0 === "idempotency_key")) || (key0 === "metadata")) || (key0 === "timestamp"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.feature_key !== undefined){
-let data0 = data.feature_key;
+if(data.tenant_id !== undefined){
+let data0 = data.tenant_id;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
 if(!pattern4.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
+}
+}
 else {
-validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -75,44 +89,66 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.quantity;
+if(data.feature_key !== undefined){
+let data1 = data.feature_key;
 const _errs5 = errors;
 const _errs6 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
 return false;
 }
-if(errors === _errs6){
-if(typeof data1 == "number"){
-if(data1 > 1000000000000 || isNaN(data1)){
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.quantity;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 == "number"){
+if(data2 > 1000000000000 || isNaN(data2)){
 validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000},message:"must be <= 1000000000000"}];
 return false;
 }
 else {
-if(data1 < -1000000000000 || isNaN(data1)){
+if(data2 < -1000000000000 || isNaN(data2)){
 validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000000000},message:"must be >= -1000000000000"}];
 return false;
 }
 else {
-if(!(formats0.validate(data1))){
-validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+if(!(formats0.validate(data2))){
+validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
+else {
+validate22.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
 }
-var valid0 = _errs5 === errors;
+}
+var valid0 = _errs8 === errors;
 if(valid0){
-let data2 = data.idempotency_key;
-const _errs8 = errors;
-const _errs9 = errors;
-let valid3 = false;
-const _errs10 = errors;
+let data3 = data.idempotency_key;
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
+const _errs12 = errors;
+let valid4 = false;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
 const err0 = {instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -123,7 +159,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func1(data2) < 1){
+if(func1(data3) < 1){
 const err1 = {instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -146,10 +182,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-var _valid0 = _errs10 === errors;
-valid3 = valid3 || _valid0;
-const _errs13 = errors;
-if(data2 !== null){
+var _valid0 = _errs13 === errors;
+valid4 = valid4 || _valid0;
+const _errs16 = errors;
+if(data3 !== null){
 const err3 = {instancePath:instancePath+"/idempotency_key",schemaPath:"#/properties/idempotency_key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err3];
@@ -159,9 +195,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs13 === errors;
-valid3 = valid3 || _valid0;
-if(!valid3){
+var _valid0 = _errs16 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
 const err4 = {instancePath:instancePath+"/idempotency_key",schemaPath:"#/properties/idempotency_key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err4];
@@ -174,24 +210,24 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs9;
+errors = _errs12;
 if(vErrors !== null){
-if(_errs9){
-vErrors.length = _errs9;
+if(_errs12){
+vErrors.length = _errs12;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs11 === errors;
 if(valid0){
-let data3 = data.metadata;
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(Object.keys(data3).length > 50){
+let data4 = data.metadata;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 50){
 validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
@@ -201,26 +237,26 @@ validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
 if(data.timestamp !== undefined){
-let data4 = data.timestamp;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(errors === _errs19){
-if(typeof data4 === "string"){
-if(func1(data4) > 40){
+let data5 = data.timestamp;
+const _errs21 = errors;
+const _errs22 = errors;
+if(errors === _errs22){
+if(errors === _errs22){
+if(typeof data5 === "string"){
+if(func1(data5) > 40){
 validate22.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 20){
+if(func1(data5) < 20){
 validate22.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
 return false;
 }
 else {
-if(!(formats2.validate(data4))){
+if(!(formats2.validate(data5))){
 validate22.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -233,10 +269,11 @@ return false;
 }
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -277,8 +314,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Meter_recordBatch_body = validate24;
-const schema39 = {"$id":"Meter_recordBatch_body","$ref":"contract#/$defs/UsageEventBatch"};
-const schema40 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/UsageEventCreate"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
+const schema40 = {"$id":"Meter_recordBatch_body","$ref":"contract#/$defs/UsageEventBatch"};
+const schema41 = {"type":"object","required":["events"],"properties":{"events":{"type":"array","items":{"$ref":"contract#/$defs/UsageEventCreate"},"minItems":1,"maxItems":1000}},"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -309,26 +346,38 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "feature_key") || (key0 === "quantity")) || (key0 === "idempotency_key")) || (key0 === "metadata")) || (key0 === "timestamp"))){
+if(!((((((key0 === "tenant_id") || (key0 === "feature_key")) || (key0 === "quantity")) || (key0 === "idempotency_key")) || (key0 === "metadata")) || (key0 === "timestamp"))){
 validate26.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.feature_key !== undefined){
-let data0 = data.feature_key;
+if(data.tenant_id !== undefined){
+let data0 = data.tenant_id;
 const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
+if(func1(data0) > 64){
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
 if(!pattern4.test(data0)){
-validate26.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
+}
+}
 else {
-validate26.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate26.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -338,44 +387,66 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.quantity;
+if(data.feature_key !== undefined){
+let data1 = data.feature_key;
 const _errs5 = errors;
 const _errs6 = errors;
-if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
-validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate26.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
 return false;
 }
-if(errors === _errs6){
-if(typeof data1 == "number"){
-if(data1 > 1000000000000 || isNaN(data1)){
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.quantity;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(typeof data2 == "number"){
+if(data2 > 1000000000000 || isNaN(data2)){
 validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000000},message:"must be <= 1000000000000"}];
 return false;
 }
 else {
-if(data1 < -1000000000000 || isNaN(data1)){
+if(data2 < -1000000000000 || isNaN(data2)){
 validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000000000},message:"must be >= -1000000000000"}];
 return false;
 }
 else {
-if(!(formats0.validate(data1))){
-validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/format",keyword:"format",params:{format: "int64"},message:"must match format \""+"int64"+"\""}];
+if(!(formats0.validate(data2))){
+validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
+else {
+validate26.errors = [{instancePath:instancePath+"/quantity",schemaPath:"contract#/$defs/Quantity/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
 }
-var valid0 = _errs5 === errors;
+}
+var valid0 = _errs8 === errors;
 if(valid0){
-let data2 = data.idempotency_key;
-const _errs8 = errors;
-const _errs9 = errors;
-let valid3 = false;
-const _errs10 = errors;
+let data3 = data.idempotency_key;
 const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data2 === "string"){
-if(func1(data2) > 255){
+const _errs12 = errors;
+let valid4 = false;
+const _errs13 = errors;
+const _errs14 = errors;
+if(errors === _errs14){
+if(typeof data3 === "string"){
+if(func1(data3) > 255){
 const err0 = {instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
 if(vErrors === null){
 vErrors = [err0];
@@ -386,7 +457,7 @@ vErrors.push(err0);
 errors++;
 }
 else {
-if(func1(data2) < 1){
+if(func1(data3) < 1){
 const err1 = {instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err1];
@@ -409,10 +480,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-var _valid0 = _errs10 === errors;
-valid3 = valid3 || _valid0;
-const _errs13 = errors;
-if(data2 !== null){
+var _valid0 = _errs13 === errors;
+valid4 = valid4 || _valid0;
+const _errs16 = errors;
+if(data3 !== null){
 const err3 = {instancePath:instancePath+"/idempotency_key",schemaPath:"#/properties/idempotency_key/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err3];
@@ -422,9 +493,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-var _valid0 = _errs13 === errors;
-valid3 = valid3 || _valid0;
-if(!valid3){
+var _valid0 = _errs16 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
 const err4 = {instancePath:instancePath+"/idempotency_key",schemaPath:"#/properties/idempotency_key/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err4];
@@ -437,24 +508,24 @@ validate26.errors = vErrors;
 return false;
 }
 else {
-errors = _errs9;
+errors = _errs12;
 if(vErrors !== null){
-if(_errs9){
-vErrors.length = _errs9;
+if(_errs12){
+vErrors.length = _errs12;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs11 === errors;
 if(valid0){
-let data3 = data.metadata;
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(Object.keys(data3).length > 50){
+let data4 = data.metadata;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 50){
 validate26.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
@@ -464,26 +535,26 @@ validate26.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
 if(data.timestamp !== undefined){
-let data4 = data.timestamp;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(errors === _errs19){
-if(typeof data4 === "string"){
-if(func1(data4) > 40){
+let data5 = data.timestamp;
+const _errs21 = errors;
+const _errs22 = errors;
+if(errors === _errs22){
+if(errors === _errs22){
+if(typeof data5 === "string"){
+if(func1(data5) > 40){
 validate26.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 20){
+if(func1(data5) < 20){
 validate26.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
 return false;
 }
 else {
-if(!(formats2.validate(data4))){
+if(!(formats2.validate(data5))){
 validate26.errors = [{instancePath:instancePath+"/timestamp",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
@@ -496,10 +567,11 @@ return false;
 }
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -618,9 +690,9 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Meter_void_body = validate29;
-const schema47 = {"$id":"Meter_void_body","$ref":"contract#/$defs/UsageEventVoiding"};
-const schema48 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema49 = {"type":"string","maxLength":500};
+const schema49 = {"$id":"Meter_void_body","$ref":"contract#/$defs/UsageEventVoiding"};
+const schema50 = {"type":"object","properties":{"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema51 = {"type":"string","maxLength":500};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -748,7 +820,7 @@ validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Meter_record_body, Meter_recordBatch_body, Meter_void_body };
 })();
-const { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_reconcile_path, Meter_reconcile_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query } = (() => {
+const { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query } = (() => {
 
 const Meter_record_query = validate20;
 const schema31 = {"$id":"Meter_record_query","type":"object","properties":{},"required":[],"additionalProperties":false};
@@ -784,12 +856,13 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Meter_list_query = validate21;
 const schema32 = {"$id":"Meter_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"status":{"$ref":"contract#/$defs/UsageEventStatus"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
 const schema36 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
 const schema38 = {"type":"string","enum":["buffered","counted","voided"]};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern5 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
 const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
@@ -937,9 +1010,21 @@ data["tenant_id"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data2) < 1){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 }
@@ -1375,13 +1460,13 @@ return errors === 0;
 }
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_reconcile_path = validate28;
-const schema46 = {"$id":"Meter_reconcile_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"}},"required":["subscriptionId"],"additionalProperties":false};
+const Meter_usage_path = validate28;
+const schema46 = {"$id":"Meter_usage_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
 const schema47 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const pattern10 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_reconcile_path" */;
+/*# sourceURL="Meter_usage_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate28.evaluated;
@@ -1394,14 +1479,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.subscriptionId === undefined) && (missing0 = "subscriptionId")){
+if(((data.subscriptionId === undefined) && (missing0 = "subscriptionId")) || ((data.meter === undefined) && (missing0 = "meter"))){
 validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "subscriptionId")){
+if(!((key0 === "subscriptionId") || (key0 === "meter"))){
 validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1410,6 +1495,7 @@ break;
 if(_errs1 === errors){
 if(data.subscriptionId !== undefined){
 let data0 = data.subscriptionId;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -1441,6 +1527,51 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.meter !== undefined){
+let data1 = data.meter;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate28.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["meter"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern5.test(data1)){
+validate28.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -1455,11 +1586,11 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_reconcile_query = validate29;
-const schema48 = {"$id":"Meter_reconcile_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Meter_usage_query = validate29;
+const schema49 = {"$id":"Meter_usage_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_reconcile_query" */;
+/*# sourceURL="Meter_usage_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate29.evaluated;
@@ -1487,11 +1618,11 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_usage_path = validate30;
-const schema49 = {"$id":"Meter_usage_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
+const Meter_history_path = validate30;
+const schema50 = {"$id":"Meter_history_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_usage_path" */;
+/*# sourceURL="Meter_history_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
@@ -1611,171 +1742,15 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_usage_query = validate31;
-const schema52 = {"$id":"Meter_usage_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Meter_history_query = validate31;
+const schema53 = {"$id":"Meter_history_query","type":"object","properties":{"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"granularity":{"$ref":"contract#/$defs/Granularity","default":"daily"}},"required":[],"additionalProperties":false};
+const schema56 = {"type":"string","enum":["daily","weekly","monthly"]};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_usage_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate31.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate31.errors = vErrors;
-return errors === 0;
-}
-validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Meter_history_path = validate32;
-const schema53 = {"$id":"Meter_history_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
-
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_history_path" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate32.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.subscriptionId === undefined) && (missing0 = "subscriptionId")) || ((data.meter === undefined) && (missing0 = "meter"))){
-validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "subscriptionId") || (key0 === "meter"))){
-validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.subscriptionId !== undefined){
-let data0 = data.subscriptionId;
-const _errs2 = errors;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["subscriptionId"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern10.test(data0)){
-validate32.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/pattern",keyword:"pattern",params:{pattern: "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.meter !== undefined){
-let data1 = data.meter;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["meter"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate32.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate32.errors = vErrors;
-return errors === 0;
-}
-validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Meter_history_query = validate33;
-const schema56 = {"$id":"Meter_history_query","type":"object","properties":{"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"granularity":{"$ref":"contract#/$defs/Granularity","default":"daily"}},"required":[],"additionalProperties":false};
-const schema59 = {"type":"string","enum":["daily","weekly","monthly"]};
-
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Meter_history_query" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate33.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1790,7 +1765,7 @@ data.granularity = "daily";
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "start") || (key0 === "end")) || (key0 === "granularity"))){
-validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1811,7 +1786,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1825,7 +1800,7 @@ data["start"] = coerced0;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(!pattern6.test(data0)){
-validate33.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+validate31.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1851,7 +1826,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1865,7 +1840,7 @@ data["end"] = coerced1;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(!pattern6.test(data1)){
-validate33.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+validate31.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1889,7 +1864,7 @@ else if(data2 === null){
 coerced2 = "";
 }
 else {
-validate33.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1901,7 +1876,7 @@ data["granularity"] = coerced2;
 }
 }
 if(!(((data2 === "daily") || (data2 === "weekly")) || (data2 === "monthly"))){
-validate33.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
+validate31.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -1910,16 +1885,16 @@ var valid0 = _errs8 === errors;
 }
 }
 else {
-validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate33.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_reconcile_path, Meter_reconcile_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query };
+return { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query };
 })();
 export const validators = {
   Meter_record: { query: Meter_record_query, body: Meter_record_body },
@@ -1927,7 +1902,6 @@ export const validators = {
   Meter_recordBatch: { query: Meter_recordBatch_query, body: Meter_recordBatch_body },
   Meter_get: { path: Meter_get_path, query: Meter_get_query },
   Meter_void: { path: Meter_void_path, query: Meter_void_query, body: Meter_void_body },
-  Meter_reconcile: { path: Meter_reconcile_path, query: Meter_reconcile_query },
   Meter_usage: { path: Meter_usage_path, query: Meter_usage_query },
   Meter_history: { path: Meter_history_path, query: Meter_history_query },
 };

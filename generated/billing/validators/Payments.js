@@ -6,11 +6,12 @@ const { Payments_create_body, Payments_refund_body } = (() => {
 
 const Payments_create_body = validate20;
 const schema31 = {"$id":"Payments_create_body","$ref":"contract#/$defs/PaymentCreate"};
-const schema33 = {"type":"object","required":["invoice_id"],"properties":{"invoice_id":{"$ref":"contract#/$defs/InvoiceId"},"customer_id":{"anyOf":[{"$ref":"contract#/$defs/CustomerId"},{"type":"null"}],"default":null},"amount":{"$ref":"contract#/$defs/MoneyInput"},"payment_method_id":{"anyOf":[{"$ref":"contract#/$defs/PaymentMethodId"},{"type":"null"}],"default":null},"idempotency_key":{"$ref":"contract#/$defs/IdempotencyKey"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["invoice_id"],"properties":{"invoice_id":{"$ref":"contract#/$defs/InvoiceId"},"customer_id":{"anyOf":[{"$ref":"contract#/$defs/CustomerId"},{"type":"null"}],"default":null},"amount":{"$ref":"contract#/$defs/MoneyInput"},"payment_method_id":{"anyOf":[{"$ref":"contract#/$defs/PaymentMethodId"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"idempotency_key":{"$ref":"contract#/$defs/IdempotencyKey"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema35 = {"type":"string","pattern":"^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema40 = {"type":"string","pattern":"^pm_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const schema41 = {"type":"string","minLength":1,"maxLength":255};
+const schema41 = {"type":"object","maxProperties":50};
+const schema42 = {"type":"string","minLength":1,"maxLength":255};
 const pattern4 = new RegExp("^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 const pattern5 = new RegExp("^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 const pattern7 = new RegExp("^pm_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
@@ -166,6 +167,9 @@ data.customer_id = null;
 if(data.payment_method_id === undefined){
 data.payment_method_id = null;
 }
+if(data.metadata === undefined){
+data.metadata = {};
+}
 let missing0;
 if((data.invoice_id === undefined) && (missing0 = "invoice_id")){
 validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -174,7 +178,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "invoice_id") || (key0 === "customer_id")) || (key0 === "amount")) || (key0 === "payment_method_id")) || (key0 === "idempotency_key"))){
+if(!((((((key0 === "invoice_id") || (key0 === "customer_id")) || (key0 === "amount")) || (key0 === "payment_method_id")) || (key0 === "metadata")) || (key0 === "idempotency_key"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -355,18 +359,35 @@ vErrors = null;
 }
 var valid0 = _errs13 === errors;
 if(valid0){
-if(data.idempotency_key !== undefined){
-let data4 = data.idempotency_key;
+let data4 = data.metadata;
 const _errs20 = errors;
 const _errs21 = errors;
 if(errors === _errs21){
-if(typeof data4 === "string"){
-if(func1(data4) > 255){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 50){
+validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs20 === errors;
+if(valid0){
+if(data.idempotency_key !== undefined){
+let data5 = data.idempotency_key;
+const _errs23 = errors;
+const _errs24 = errors;
+if(errors === _errs24){
+if(typeof data5 === "string"){
+if(func1(data5) > 255){
 validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"}];
 return false;
 }
 else {
-if(func1(data4) < 1){
+if(func1(data5) < 1){
 validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"contract#/$defs/IdempotencyKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -377,10 +398,11 @@ validate22.errors = [{instancePath:instancePath+"/idempotency_key",schemaPath:"c
 return false;
 }
 }
-var valid0 = _errs20 === errors;
+var valid0 = _errs23 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -421,9 +443,9 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Payments_refund_body = validate26;
-const schema42 = {"$id":"Payments_refund_body","$ref":"contract#/$defs/RefundInput"};
-const schema43 = {"type":"object","properties":{"amount":{"$ref":"contract#/$defs/MoneyInput"},"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema44 = {"type":"string","maxLength":500};
+const schema43 = {"$id":"Payments_refund_body","$ref":"contract#/$defs/RefundInput"};
+const schema44 = {"type":"object","properties":{"amount":{"$ref":"contract#/$defs/MoneyInput"},"reason":{"anyOf":[{"$ref":"contract#/$defs/Reason"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema45 = {"type":"string","maxLength":500};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -602,12 +624,13 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Payments_list_query = validate21;
 const schema32 = {"$id":"Payments_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"status":{"$ref":"contract#/$defs/PaymentStatus"},"invoice_id":{"$ref":"contract#/$defs/InvoiceId"},"customer_id":{"$ref":"contract#/$defs/CustomerId"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","enum":["pending","succeeded","failed","refunded","canceled"]};
 const schema36 = {"type":"string","pattern":"^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema37 = {"type":"string","pattern":"^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern5 = new RegExp("^inv_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 const pattern6 = new RegExp("^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
@@ -755,9 +778,21 @@ data["tenant_id"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data2) < 1){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 }

@@ -196,9 +196,8 @@ return errors === 0;
 }
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema46 = {"type":"object","properties":{"base_amount":{"$ref":"contract#/$defs/MoneyInput"},"billing_period":{"$ref":"contract#/$defs/BillingPeriod","default":"monthly"},"base_timing":{"$ref":"contract#/$defs/BaseTiming","default":"arrears"},"tiers":{"type":"array","items":{"$ref":"contract#/$defs/PricingTierInput"},"maxItems":200,"default":[]}},"additionalProperties":false};
-const schema51 = {"type":"string","enum":["weekly","monthly","quarterly","yearly"]};
-const schema52 = {"type":"string","enum":["arrears","advance"]};
+const schema46 = {"type":"object","properties":{"base_amount":{"$ref":"contract#/$defs/MoneyInput"},"billing_period":{"$ref":"contract#/$defs/BillingPeriod","default":"monthly"},"tiers":{"type":"array","items":{"$ref":"contract#/$defs/PricingTierInput"},"maxItems":200,"default":[]}},"additionalProperties":false};
+const schema51 = {"type":"string","enum":["monthly","yearly"]};
 const schema47 = {"type":"object","required":["amount","currency"],"properties":{"amount":{"$ref":"contract#/$defs/SentMinorUnits"},"currency":{"$ref":"contract#/$defs/Currency"},"display":{"$ref":"contract#/$defs/MoneyText"}},"additionalProperties":false};
 const schema48 = {"type":"integer","format":"int64","minimum":0,"maximum":999999999999};
 const schema50 = {"type":"string","minLength":1,"maxLength":64};
@@ -328,10 +327,10 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema53 = {"type":"object","required":["feature_key","up_to"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"type":{"$ref":"contract#/$defs/TierType","default":"graduated"},"up_to":{"$ref":"contract#/$defs/UpTo"},"unit_amount":{"$ref":"contract#/$defs/MoneyInput"},"unit_amount_decimal":{"$ref":"contract#/$defs/DecimalAmount"},"flat_amount":{"$ref":"contract#/$defs/MoneyInput"}},"additionalProperties":false};
-const schema55 = {"type":"string","enum":["graduated","volume","flat"]};
-const schema56 = {"type":"integer","format":"int64","minimum":-1,"maximum":1000000000000000};
-const schema57 = {"type":"string","pattern":"^[0-9]{1,12}(\\.[0-9]{1,12})?$"};
+const schema52 = {"type":"object","required":["feature_key","up_to"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"type":{"$ref":"contract#/$defs/TierType","default":"graduated"},"up_to":{"$ref":"contract#/$defs/UpTo"},"unit_amount":{"$ref":"contract#/$defs/MoneyInput"},"unit_amount_decimal":{"$ref":"contract#/$defs/DecimalAmount"},"flat_amount":{"$ref":"contract#/$defs/MoneyInput"}},"additionalProperties":false};
+const schema54 = {"type":"string","enum":["graduated","volume","flat"]};
+const schema55 = {"type":"integer","format":"int64","minimum":-1,"maximum":1000000000000000};
+const schema56 = {"type":"string","pattern":"^[0-9]{1,12}(\\.[0-9]{1,12})?$"};
 const pattern9 = new RegExp("^[0-9]{1,12}(\\.[0-9]{1,12})?$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -393,7 +392,7 @@ validate28.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$d
 return false;
 }
 if(!(((data1 === "graduated") || (data1 === "volume")) || (data1 === "flat"))){
-validate28.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TierType/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"}];
+validate28.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TierType/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -511,15 +510,12 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.billing_period === undefined){
 data.billing_period = "monthly";
 }
-if(data.base_timing === undefined){
-data.base_timing = "arrears";
-}
 if(data.tiers === undefined){
 data.tiers = [];
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "base_amount") || (key0 === "billing_period")) || (key0 === "base_timing")) || (key0 === "tiers"))){
+if(!(((key0 === "base_amount") || (key0 === "billing_period")) || (key0 === "tiers"))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -544,43 +540,31 @@ if(typeof data1 !== "string"){
 validate25.errors = [{instancePath:instancePath+"/billing_period",schemaPath:"contract#/$defs/BillingPeriod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data1 === "weekly") || (data1 === "monthly")) || (data1 === "quarterly")) || (data1 === "yearly"))){
+if(!((data1 === "monthly") || (data1 === "yearly"))){
 validate25.errors = [{instancePath:instancePath+"/billing_period",schemaPath:"contract#/$defs/BillingPeriod/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
 if(valid0){
-let data2 = data.base_timing;
+let data2 = data.tiers;
 const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/base_timing",schemaPath:"contract#/$defs/BaseTiming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data2 === "arrears") || (data2 === "advance"))){
-validate25.errors = [{instancePath:instancePath+"/base_timing",schemaPath:"contract#/$defs/BaseTiming/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-if(valid0){
-let data3 = data.tiers;
-const _errs9 = errors;
-if(errors === _errs9){
-if(Array.isArray(data3)){
-if(data3.length > 200){
+if(errors === _errs6){
+if(Array.isArray(data2)){
+if(data2.length > 200){
 validate25.errors = [{instancePath:instancePath+"/tiers",schemaPath:"#/properties/tiers/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
 return false;
 }
 else {
-var valid3 = true;
-const len0 = data3.length;
+var valid2 = true;
+const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-const _errs11 = errors;
-if(!(validate28(data3[i0], {instancePath:instancePath+"/tiers/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
+const _errs8 = errors;
+if(!(validate28(data2[i0], {instancePath:instancePath+"/tiers/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
 errors = vErrors.length;
 }
-var valid3 = _errs11 === errors;
-if(!valid3){
+var valid2 = _errs8 === errors;
+if(!valid2){
 break;
 }
 }
@@ -591,8 +575,7 @@ validate25.errors = [{instancePath:instancePath+"/tiers",schemaPath:"#/propertie
 return false;
 }
 }
-var valid0 = _errs9 === errors;
-}
+var valid0 = _errs6 === errors;
 }
 }
 }
@@ -932,8 +915,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Plans_update_body = validate34;
-const schema58 = {"$id":"Plans_update_body","$ref":"contract#/$defs/PlanUpdate"};
-const schema59 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Title"},"description":{"type":"string","maxLength":2000},"trial_days":{"$ref":"contract#/$defs/TrialDays"},"trial_requires_payment_method":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"},"features":{"type":"array","items":{"$ref":"contract#/$defs/FeatureInput"},"maxItems":100},"pricing":{"anyOf":[{"$ref":"contract#/$defs/PricingInput"},{"type":"null"}]}},"additionalProperties":false};
+const schema57 = {"$id":"Plans_update_body","$ref":"contract#/$defs/PlanUpdate"};
+const schema58 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Title"},"description":{"type":"string","maxLength":2000},"trial_days":{"$ref":"contract#/$defs/TrialDays"},"trial_requires_payment_method":{"type":"boolean"},"metadata":{"$ref":"contract#/$defs/Metadata"},"features":{"type":"array","items":{"$ref":"contract#/$defs/FeatureInput"},"maxItems":100},"pricing":{"anyOf":[{"$ref":"contract#/$defs/PricingInput"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

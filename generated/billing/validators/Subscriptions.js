@@ -6,17 +6,20 @@ const { Subscriptions_create_body, Subscriptions_update_body, Subscriptions_canc
 
 const Subscriptions_create_body = validate20;
 const schema31 = {"$id":"Subscriptions_create_body","$ref":"contract#/$defs/SubscriptionCreate"};
-const schema33 = {"type":"object","required":["tenant_id","plan_id"],"properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"},"plan_id":{"$ref":"contract#/$defs/PlanId"},"customer_id":{"anyOf":[{"$ref":"contract#/$defs/CustomerId"},{"type":"null"}],"default":null},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"status":{"$ref":"contract#/$defs/InitialStatus"},"trial_days":{"$ref":"contract#/$defs/TrialDays"}},"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema33 = {"type":"object","required":["tenant_id","plan_id"],"properties":{"tenant_id":{"$ref":"contract#/$defs/TenantId"},"plan_id":{"$ref":"contract#/$defs/PlanId"},"customer_id":{"anyOf":[{"$ref":"contract#/$defs/CustomerId"},{"type":"null"}],"default":null},"starts_at":{"$ref":"contract#/$defs/Timestamp"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"status":{"$ref":"contract#/$defs/InitialStatus"},"trial_days":{"$ref":"contract#/$defs/TrialDays"}},"additionalProperties":false};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","pattern":"^plan_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema36 = {"type":"string","pattern":"^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const schema37 = {"type":"object","maxProperties":50};
-const schema38 = {"type":"string","enum":["active","trialing"]};
-const schema39 = {"type":"integer","format":"int32","minimum":0,"maximum":730};
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const schema37 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
+const schema38 = {"type":"object","maxProperties":50};
+const schema39 = {"type":"string","enum":["active","trialing"]};
+const schema40 = {"type":"integer","format":"int32","minimum":0,"maximum":730};
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern5 = new RegExp("^plan_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 const pattern6 = new RegExp("^cus_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
-const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
+const formats0 = require("ajv-formats/dist/formats").fullFormats["date-time"];
+const formats2 = require("ajv-formats/dist/formats").fullFormats.int32;
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -44,7 +47,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "tenant_id") || (key0 === "plan_id")) || (key0 === "customer_id")) || (key0 === "metadata")) || (key0 === "status")) || (key0 === "trial_days"))){
+if(!(((((((key0 === "tenant_id") || (key0 === "plan_id")) || (key0 === "customer_id")) || (key0 === "starts_at")) || (key0 === "metadata")) || (key0 === "status")) || (key0 === "trial_days"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -57,9 +60,21 @@ const _errs2 = errors;
 const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data0) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data0) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data0)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 else {
@@ -165,12 +180,48 @@ vErrors = null;
 }
 var valid0 = _errs8 === errors;
 if(valid0){
-let data3 = data.metadata;
+if(data.starts_at !== undefined){
+let data3 = data.starts_at;
 const _errs15 = errors;
 const _errs16 = errors;
 if(errors === _errs16){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(Object.keys(data3).length > 50){
+if(errors === _errs16){
+if(typeof data3 === "string"){
+if(func1(data3) > 40){
+validate22.errors = [{instancePath:instancePath+"/starts_at",schemaPath:"contract#/$defs/Timestamp/maxLength",keyword:"maxLength",params:{limit: 40},message:"must NOT have more than 40 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 20){
+validate22.errors = [{instancePath:instancePath+"/starts_at",schemaPath:"contract#/$defs/Timestamp/minLength",keyword:"minLength",params:{limit: 20},message:"must NOT have fewer than 20 characters"}];
+return false;
+}
+else {
+if(!(formats0.validate(data3))){
+validate22.errors = [{instancePath:instancePath+"/starts_at",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/starts_at",schemaPath:"contract#/$defs/Timestamp/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data4 = data.metadata;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 50){
 validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/maxProperties",keyword:"maxProperties",params:{limit: 50},message:"must NOT have more than 50 properties"}];
 return false;
 }
@@ -180,46 +231,46 @@ validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract
 return false;
 }
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs18 === errors;
 if(valid0){
 if(data.status !== undefined){
-let data4 = data.status;
-const _errs18 = errors;
-if(typeof data4 !== "string"){
+let data5 = data.status;
+const _errs21 = errors;
+if(typeof data5 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InitialStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data4 === "active") || (data4 === "trialing"))){
-validate22.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InitialStatus/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"}];
+if(!((data5 === "active") || (data5 === "trialing"))){
+validate22.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/InitialStatus/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs21 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.trial_days !== undefined){
-let data5 = data.trial_days;
-const _errs21 = errors;
-const _errs22 = errors;
-if(!((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5)))){
+let data6 = data.trial_days;
+const _errs24 = errors;
+const _errs25 = errors;
+if(!((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6)))){
 validate22.errors = [{instancePath:instancePath+"/trial_days",schemaPath:"contract#/$defs/TrialDays/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs22){
-if(typeof data5 == "number"){
-if(data5 > 730 || isNaN(data5)){
+if(errors === _errs25){
+if(typeof data6 == "number"){
+if(data6 > 730 || isNaN(data6)){
 validate22.errors = [{instancePath:instancePath+"/trial_days",schemaPath:"contract#/$defs/TrialDays/maximum",keyword:"maximum",params:{comparison: "<=", limit: 730},message:"must be <= 730"}];
 return false;
 }
 else {
-if(data5 < 0 || isNaN(data5)){
+if(data6 < 0 || isNaN(data6)){
 validate22.errors = [{instancePath:instancePath+"/trial_days",schemaPath:"contract#/$defs/TrialDays/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats0.validate(data5))){
+if(!(formats2.validate(data6))){
 validate22.errors = [{instancePath:instancePath+"/trial_days",schemaPath:"contract#/$defs/TrialDays/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -227,10 +278,11 @@ return false;
 }
 }
 }
-var valid0 = _errs21 === errors;
+var valid0 = _errs24 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -272,8 +324,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Subscriptions_update_body = validate24;
-const schema40 = {"$id":"Subscriptions_update_body","$ref":"contract#/$defs/SubscriptionUpdate"};
-const schema41 = {"type":"object","properties":{"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema41 = {"$id":"Subscriptions_update_body","$ref":"contract#/$defs/SubscriptionUpdate"};
+const schema42 = {"type":"object","properties":{"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -346,8 +398,8 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Subscriptions_cancel_body = validate27;
-const schema43 = {"$id":"Subscriptions_cancel_body","$ref":"contract#/$defs/Cancellation"};
-const schema44 = {"type":"object","properties":{"immediately":{"type":"boolean","default":false}},"additionalProperties":false};
+const schema44 = {"$id":"Subscriptions_cancel_body","$ref":"contract#/$defs/Cancellation"};
+const schema45 = {"type":"object","properties":{"immediately":{"type":"boolean","default":false}},"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Subscriptions_cancel_body" */;
@@ -392,9 +444,8 @@ return errors === 0;
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Subscriptions_changePlan_body = validate28;
-const schema45 = {"$id":"Subscriptions_changePlan_body","$ref":"contract#/$defs/PlanChange"};
-const schema46 = {"type":"object","required":["plan_id"],"properties":{"plan_id":{"$ref":"contract#/$defs/PlanId"},"prorate":{"type":"boolean","default":true},"effective":{"$ref":"contract#/$defs/PlanChangeTime","default":"now"}},"additionalProperties":false};
-const schema48 = {"type":"string","enum":["now","period_end"]};
+const schema46 = {"$id":"Subscriptions_changePlan_body","$ref":"contract#/$defs/PlanChange"};
+const schema47 = {"type":"object","required":["plan_id"],"properties":{"plan_id":{"$ref":"contract#/$defs/PlanId"},"prorate":{"type":"boolean","default":true}},"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -411,9 +462,6 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.prorate === undefined){
 data.prorate = true;
 }
-if(data.effective === undefined){
-data.effective = "now";
-}
 let missing0;
 if((data.plan_id === undefined) && (missing0 = "plan_id")){
 validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
@@ -422,7 +470,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "plan_id") || (key0 === "prorate")) || (key0 === "effective"))){
+if(!((key0 === "plan_id") || (key0 === "prorate"))){
 validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -457,19 +505,6 @@ validate29.errors = [{instancePath:instancePath+"/prorate",schemaPath:"#/propert
 return false;
 }
 var valid0 = _errs5 === errors;
-if(valid0){
-let data2 = data.effective;
-const _errs7 = errors;
-if(typeof data2 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/effective",schemaPath:"contract#/$defs/PlanChangeTime/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data2 === "now") || (data2 === "period_end"))){
-validate29.errors = [{instancePath:instancePath+"/effective",schemaPath:"contract#/$defs/PlanChangeTime/enum",keyword:"enum",params:{allowedValues: schema48.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs7 === errors;
-}
 }
 }
 }
@@ -508,9 +543,6 @@ validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 const Subscriptions_pause_body = validate31;
 const schema49 = {"$id":"Subscriptions_pause_body","$ref":"contract#/$defs/Pause"};
 const schema50 = {"type":"object","properties":{"resume_at":{"anyOf":[{"$ref":"contract#/$defs/Timestamp"},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema51 = {"type":"string","minLength":20,"maxLength":40,"format":"date-time"};
-const formats2 = require("ajv-formats/dist/formats").fullFormats["date-time"];
-const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -566,7 +598,7 @@ vErrors.push(err1);
 errors++;
 }
 else {
-if(!(formats2.validate(data0))){
+if(!(formats0.validate(data0))){
 const err2 = {instancePath:instancePath+"/resume_at",schemaPath:"contract#/$defs/Timestamp/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -700,10 +732,11 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Subscriptions_list_query = validate21;
 const schema32 = {"$id":"Subscriptions_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"status":{"$ref":"contract#/$defs/SubscriptionStatus"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"};
+const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","enum":["active","trialing","past_due","canceled","expired","paused"]};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$", "u");
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Subscriptions_list_query" */;
@@ -849,9 +882,21 @@ data["tenant_id"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"+"\""}];
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(func1(data2) < 1){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data2)){
+validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
 }
 }
 }

@@ -11,7 +11,7 @@ export interface Coupons {
   /**
    * Creates a coupon. Refused with `already_exists`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/coupons`
    *
@@ -39,7 +39,7 @@ export interface Coupons {
   /**
    * Lists the coupons of the app, newest first.
    *
-   * Needs the scope `billing:read`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `GET /billing/coupons`
    *
@@ -69,7 +69,7 @@ export interface Coupons {
   /**
    * Returns one coupon, by its id or its code.
    *
-   * Needs the scope `billing:read`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `GET /billing/coupons/{coupon}`
    *
@@ -96,7 +96,7 @@ export interface Coupons {
   /**
    * Changes a coupon.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `PUT /billing/coupons/{coupon}`
    *
@@ -126,7 +126,7 @@ export interface Coupons {
   /**
    * Deletes a coupon. Subscriptions that it was redeemed for keep their discount.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `DELETE /billing/coupons/{coupon}`
    *

@@ -185,7 +185,7 @@ export interface Customers {
   /**
    * Adds credit to a customer, which pays its next invoices. Refused with `invalid_amount` or `duplicate_idempotency_key`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/customers/{id}/credit`
    *
@@ -214,7 +214,7 @@ export interface Customers {
   ) => Answer<T.CreditedCustomer, T.Error>;
 
   /**
-   * Returns all data stored about a customer as one long document.
+   * Streams all data stored about a customer as lines of JSON.
    *
    * Needs the scope `billing:admin`.
    *
@@ -238,7 +238,7 @@ export interface Customers {
       id: T.CustomerId;
     },
     options?: RequestOptions,
-  ) => Answer<T.CustomerExport, T.Error>;
+  ) => Answer<Response, T.Error>;
 
   /**
    * Lists the invoices that bill a customer, without their lines, newest first.
@@ -348,7 +348,7 @@ export const customersOf = (client: Client): Customers =>
     update: { verb: 'PUT', path: '/billing/customers/{id}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/billing/customers/{id}', empty: [204] },
     credit: { verb: 'POST', path: '/billing/customers/{id}/credit', body: 'application/json' },
-    export: { verb: 'GET', path: '/billing/customers/{id}/export' },
+    export: { verb: 'GET', path: '/billing/customers/{id}/export', unread: true },
     invoices: {
       verb: 'GET',
       path: '/billing/customers/{id}/invoices',

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.billing.entitlements` */
 export interface Entitlements {
   /**
-   * Returns whether the caller's tenant may use a feature. A denial is a 200 with `allowed: false` and a reason. Refused with `no_active_subscription`.
+   * Returns whether a tenant may use a feature. A denial is a 200 with `allowed: false` and a reason. Refused with `no_active_subscription`.
    *
    * Needs the scope `billing:read`.
    *
@@ -36,7 +36,7 @@ export interface Entitlements {
   ) => Answer<T.EntitlementResult, T.Error>;
 
   /**
-   * Returns for up to 100 features whether the caller's tenant may use them. Refused with `no_active_subscription`.
+   * Returns for up to 100 features whether a tenant may use them. Refused with `no_active_subscription`.
    *
    * Needs the scope `billing:read`.
    *

@@ -107,7 +107,7 @@ export interface Invoices {
   /**
    * Finalizes a draft: it is computed once more, frozen and must be paid. Refused with `invoice_finalized` or `invoice_incomplete`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/invoices/{invoice}/finalize`
    *
@@ -134,7 +134,7 @@ export interface Invoices {
   /**
    * Records that an invoice was paid outside the providers. A draft becomes final. Refused with `invoice_paid` or `invoice_voided`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/invoices/{invoice}/pay`
    *
@@ -162,7 +162,7 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Returns an invoice as PDF. Drafts are marked DRAFT and voided ones VOID; equal invoices give equal bytes. Refused with `not_implemented`.
+   * Returns an invoice as PDF. Drafts are marked DRAFT and voided ones VOID. Refused with `not_implemented`.
    *
    * Needs the scope `billing:read`.
    *
@@ -192,7 +192,7 @@ export interface Invoices {
   /**
    * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. Refused with `invoice_paid` or `invoice_voided`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/invoices/{invoice}/void`
    *

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.billing.meter` */
 export interface Meter {
   /**
-   * Records a usage event of the caller's tenant. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that a repeated event had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
+   * Records a usage event. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that a repeated event had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
    *
    * Needs the scope `billing:write`.
    *
@@ -132,7 +132,7 @@ export interface Meter {
    * Voids a usage event: it no longer counts, and the next invoice corrects what was billed.
    * Refused with `invalid_state`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/meter/events/{id}/void`
    *
@@ -158,33 +158,6 @@ export interface Meter {
     },
     options?: RequestOptions,
   ) => Answer<T.UsageEvent, T.Error>;
-
-  /**
-   * Compares the counters of a subscription with its events.
-   *
-   * Needs the scope `billing:admin`.
-   *
-   * `POST /billing/meter/reconcile/{subscriptionId}`
-   *
-   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or the state of the named resource does not allow the request.
-   * - 401: Credentials are missing or not valid, or there is no tenant.
-   * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 404: The subscription does not exist for this tenant.
-   * - 429: The API key of the request has exceeded its rate limit.
-   * - 500: An internal error occurred; the log records its cause under the request id.
-   *
-   * @example
-   * ```ts
-   * await plinth.billing.meter.reconcile({ subscriptionId: 'sub_01kf0hj080fy68aq2kxr1eh230' });
-   * ```
-   */
-  readonly reconcile: (
-    request: {
-      /** Id of a subscription. */
-      subscriptionId: T.SubscriptionId;
-    },
-    options?: RequestOptions,
-  ) => Answer<T.Reconciliation, T.Error>;
 
   /**
    * Returns the use of a feature by a subscription, and the remaining amount.
@@ -265,7 +238,6 @@ export const meterOf = (client: Client): Meter =>
     recordBatch: { verb: 'POST', path: '/billing/meter/events/batch', body: 'application/json' },
     get: { verb: 'GET', path: '/billing/meter/events/{id}' },
     void: { verb: 'POST', path: '/billing/meter/events/{id}/void', body: 'application/json' },
-    reconcile: { verb: 'POST', path: '/billing/meter/reconcile/{subscriptionId}' },
     usage: { verb: 'GET', path: '/billing/meter/usage/{subscriptionId}/{meter}' },
     history: { verb: 'GET', path: '/billing/meter/usage/{subscriptionId}/{meter}/history' },
   });

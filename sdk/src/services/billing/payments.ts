@@ -132,7 +132,7 @@ export interface Payments {
   /**
    * Refunds a payment that succeeded, in whole or in part. Refused with `invalid_state`, `invalid_amount` or `provider_timeout`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/payments/{id}/refund`
    *

@@ -11,7 +11,7 @@ export interface Plans {
   /**
    * Creates a plan. Refused with `duplicate_feature`, `invalid_pricing` or `already_exists`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/plans`
    *
@@ -96,7 +96,7 @@ export interface Plans {
   /**
    * Changes a plan that is not archived. Limits apply at once, prices from the next period of each subscription. Refused with `plan_archived`, `duplicate_feature` or `invalid_pricing`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `PUT /billing/plans/{plan}`
    *
@@ -126,7 +126,7 @@ export interface Plans {
   /**
    * Deletes a plan without live subscriptions. Its slug is free again. Refused with `plan_in_use`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `DELETE /billing/plans/{plan}`
    *
@@ -153,7 +153,7 @@ export interface Plans {
   /**
    * Activates a plan, so that it accepts subscriptions.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/plans/{plan}/activate`
    *
@@ -180,7 +180,7 @@ export interface Plans {
   /**
    * Archives a plan: it accepts no new subscriptions and no changes. Existing subscriptions continue.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/plans/{plan}/archive`
    *

@@ -157,7 +157,7 @@ export interface Subscriptions {
   ) => Answer<T.CanceledSubscription, T.Error>;
 
   /**
-   * Changes the plan of an active or trialing subscription, now or at period end. Refused with `invalid_upgrade` or `invalid_downgrade`.
+   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`.
    *
    * Needs the scope `billing:write`.
    *

@@ -11,7 +11,7 @@ export interface TaxRates {
   /**
    * Creates a tax rate. A country or state has at most one. Refused with `already_exists`.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/tax-rates`
    *
@@ -67,7 +67,7 @@ export interface TaxRates {
   /**
    * Deletes a tax rate. Final invoices keep their tax.
    *
-   * Needs the scope `billing:admin`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `DELETE /billing/tax-rates/{id}`
    *

@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const expectedTypes = {
-  json: 'application/json; charset=utf-8',
+  json: 'application/json',
   csv: 'text/csv; charset=utf-8',
   markdown: 'text/markdown; charset=utf-8',
   html: 'text/html; charset=utf-8',

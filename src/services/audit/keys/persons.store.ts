@@ -52,16 +52,16 @@ export const personStore = (sql: Sql) => ({
   },
 
   /**
-   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns whether there was one. The empty key
-   * makes this wait for a transaction that is just giving the person a key, which would survive otherwise.
+   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns whether there was one. Whoever has no
+   * key gets an empty one first: this waits for a transaction that is just giving the person a key, which would survive otherwise, and
+   * holds the row against another erasure.
    */
   async delete({ tenant, app, ref }: Person): Promise<boolean> {
-    await sql`
-      insert into audit.subject_keys (tenant_id, app_id, ref, wrapped) values (${tenant}, ${app}, ${ref}, '')
-      on conflict on constraint subject_keys_pkey do nothing`;
     const [row] = await sql<[{ is_key: boolean }]>`
-      delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}
+      insert into audit.subject_keys as held (tenant_id, app_id, ref, wrapped) values (${tenant}, ${app}, ${ref}, '')
+      on conflict on constraint subject_keys_pkey do update set wrapped = held.wrapped
       returning wrapped <> '' as is_key`;
+    await sql`delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}`;
     return row.is_key;
   },
 });

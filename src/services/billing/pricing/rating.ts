@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 import type { PricingTier } from '../../../../generated/billing/types.ts';
-import { minorUnits } from './money.ts';
+import { minorUnits, sumOf } from '../money/money.ts';
 
 /** What rating reads of a tier. */
 export type Tier = Pick<PricingTier, 'type' | 'up_to' | 'unit_amount_decimal'> & {
@@ -46,8 +46,7 @@ export function chargesOf(tiers: readonly Tier[], quantity: Big): Charge[] {
 }
 
 /** The sum of the charges, in minor units. */
-export const sumOf = (charges: readonly Charge[]): bigint =>
-  charges.reduce((sum, { amount }) => sum + amount, 0n);
+export const priceOf = (charges: readonly Charge[]): bigint => sumOf(charges.map(({ amount }) => amount));
 
 function charge({ unit_amount_decimal, flat_amount }: Tier, after: Big, quantity: Big): Charge {
   const unit = new Big(unit_amount_decimal);

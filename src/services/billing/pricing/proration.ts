@@ -1,5 +1,5 @@
-import type { Stretch } from './calendar.ts';
-import { roundedQuotient } from './rounding.ts';
+import type { Stretch } from '../periods/calendar.ts';
+import { roundedQuotient } from '../money/rounding.ts';
 
 /**
  * What a part of a period owes of the period's base amount. However a period is split, its parts sum to the base amount exactly, because

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { intervalAt } from './calendar.ts';
+import { periodAt } from '../periods/calendar.ts';
 import { proratedBase } from './proration.ts';
 
 const at = (text: string) => Date.parse(text);
@@ -16,7 +16,7 @@ describe('the base amount of a part of a period', () => {
   it('sums to the base amount, however the period is split', () => {
     const periods = fc
       .integer({ min: at('2020-01-01T00:00Z'), max: at('2040-01-01T00:00Z') })
-      .map((anchor) => intervalAt(anchor, 'monthly', anchor));
+      .map((anchor) => periodAt(anchor, 'monthly', anchor));
     const splits = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 100 });
     fc.assert(
       fc.property(

@@ -1,4 +1,5 @@
-import type { Big } from 'big.js';
+import { Big } from 'big.js';
+import type { Money } from '../../../../generated/billing/types.ts';
 import { roundedQuotient } from './rounding.ts';
 
 /** The largest amount of minor units, of either sign, that JSON numbers represent exactly. */
@@ -42,3 +43,24 @@ export function minorUnits(exact: Big): bigint {
   const [whole = '0', decimals = ''] = exact.toFixed().split('.');
   return roundedQuotient(BigInt(whole + decimals), 10n ** BigInt(decimals.length));
 }
+
+/** Whether JSON represents this amount exactly. */
+export const isExpressible = (amount: bigint): boolean =>
+  amount <= mostMinorUnits && amount >= -mostMinorUnits;
+
+/** An amount as responses show it. */
+export function moneyOf(amount: bigint, currency: string): Money {
+  if (!isExpressible(amount)) throw new RangeError('an amount of money beyond what JSON represents exactly');
+  return { amount: Number(amount), currency, display: moneyText(amount, currency) };
+}
+
+/** The sum of amounts. */
+export const sumOf = (amounts: Iterable<bigint>): bigint => {
+  let sum = 0n;
+  for (const amount of amounts) sum += amount;
+  return sum;
+};
+
+/** A percentage of an amount, rounded once: 19 % of 5000 is 950, and of -50 it is -10. */
+export const percentOf = (amount: bigint, percent: string): bigint =>
+  minorUnits(new Big(amount.toString()).times(percent).times('0.01'));

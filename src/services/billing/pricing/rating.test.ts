@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chargesOf, sumOf, type Tier } from './rating.ts';
+import { chargesOf, priceOf, type Tier } from './rating.ts';
 
 const tier = (type: Tier['type'], up_to: number, unit: string, flat = 0): Tier => ({
   type,
@@ -82,7 +82,7 @@ describe('graduated prices, for any tiers', () => {
         const tiers = tiersOf(parts);
         const charges = chargesOf(tiers, new Big(units));
         const added = unitByUnit(tiers, units);
-        const difference = new Big(sumOf(charges).toString()).minus(added).abs();
+        const difference = new Big(priceOf(charges).toString()).minus(added).abs();
         expect(difference.lte(new Big(charges.length).div(2))).toBe(true);
       }),
     );
@@ -92,7 +92,7 @@ describe('graduated prices, for any tiers', () => {
     fc.assert(
       fc.property(fc.array(prices, { minLength: 1, maxLength: 5 }), fc.nat(150), (parts, units) => {
         const tiers = tiersOf(parts);
-        const [less, more] = [units, units + 1].map((count) => sumOf(chargesOf(tiers, new Big(count))));
+        const [less, more] = [units, units + 1].map((count) => priceOf(chargesOf(tiers, new Big(count))));
         expect(more! >= less!).toBe(true);
       }),
     );

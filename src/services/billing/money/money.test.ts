@@ -1,7 +1,17 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isCurrency, minorDigits, minorUnits, moneyText } from './money.ts';
+import {
+  isCurrency,
+  isExpressible,
+  minorDigits,
+  minorUnits,
+  moneyOf,
+  moneyText,
+  mostMinorUnits,
+  percentOf,
+  sumOf,
+} from './money.ts';
 import { roundedQuotient } from './rounding.ts';
 
 describe('money as text', () => {
@@ -16,6 +26,32 @@ describe('money as text', () => {
     [-1n, 'eur', '-€0.01'],
   ])('%s %s is %s', (amount, currency, text) => {
     expect(moneyText(amount, currency)).toBe(text);
+  });
+
+  it('is exact up to the largest amount that JSON represents, and never more', () => {
+    expect(moneyOf(-mostMinorUnits, 'eur').amount).toBe(Number.MIN_SAFE_INTEGER);
+    expect(isExpressible(mostMinorUnits + 1n)).toBe(false);
+    expect(() => moneyOf(-mostMinorUnits - 1n, 'eur')).toThrow(RangeError);
+    expect(sumOf([mostMinorUnits, 1n, -2n])).toBe(mostMinorUnits - 1n);
+  });
+
+  it('shows every amount without changing a digit, in every currency', () => {
+    const currencies = fc.constantFrom(
+      ...Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()),
+    );
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: -mostMinorUnits, max: mostMinorUnits }),
+        currencies,
+        (amount, currency) => {
+          const text = moneyText(amount, currency);
+          expect(text.replaceAll(/[^0-9]/g, '').replace(/^0+(?=.)/, '')).toBe(
+            String(amount).replace('-', ''),
+          );
+          expect(text.startsWith('-')).toBe(amount < 0n);
+        },
+      ),
+    );
   });
 
   it('knows the currencies and their decimals', () => {
@@ -35,6 +71,19 @@ describe('rounding', () => {
     ['0', 0n],
   ])('%s minor units are %s', (exact, whole) => {
     expect(minorUnits(new Big(exact))).toBe(whole);
+  });
+
+  it.each([
+    [5_000n, '19', 950n],
+    [-50n, '19', -10n],
+    [50n, '1', 1n],
+    [49n, '1', 0n],
+    [1n, '0.0001', 0n],
+    [mostMinorUnits, '100', mostMinorUnits],
+    [mostMinorUnits, '33.3333', 3_002_396_749_180_579n],
+  ])('of %s, %s %% is %s', (amount, percent, part) => {
+    expect(percentOf(amount, percent)).toBe(part);
+    expect(percentOf(-amount, percent)).toBe(-part);
   });
 
   it('is symmetrical, and never further from the exact quotient than half', () => {

@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { mostMinorUnits } from '../money/money.ts';
+import { isLeft, type RedeemedCoupon } from './discounts.ts';
+import { figuresOf, incompleteness, type InvoiceTerms } from './figures.ts';
+import { taxRateFor } from './taxes.ts';
+
+const coupon = (value: RedeemedCoupon['value'], more: Partial<RedeemedCoupon> = {}): RedeemedCoupon => ({
+  couponId: 'cpn_1',
+  code: 'WELCOME',
+  value,
+  duration: 'once',
+  periods: null,
+  timesUsed: 0,
+  ...more,
+});
+const rate = (country: string, state: string | null, percent: string) => ({
+  id: `txr_${country}_${state}`,
+  country,
+  state,
+  name: 'VAT',
+  rate: percent,
+});
+const germany = { country: 'DE', state: null };
+const none: InvoiceTerms = { coupons: [], taxRates: [], payer: null };
+
+describe('the figures of an invoice', () => {
+  it.each<[string, bigint[], Partial<InvoiceTerms>, Partial<ReturnType<typeof figuresOf>>]>([
+    ['nothing', [], {}, { subtotal: 0n, total: 0n, amountDue: 0n }],
+    [
+      'tax on what discounts leave',
+      [4_900n, 100n],
+      {
+        coupons: [coupon({ percentage: '12.5' })],
+        taxRates: [rate('DE', null, '19')],
+        payer: { address: germany, balance: 0n },
+      },
+      { discountAmount: 625n, taxAmount: 831n, total: 5_206n, amountDue: 5_206n },
+    ],
+    [
+      'percentages of the subtotal in order of redemption, never below 0',
+      [1_000n],
+      {
+        coupons: [
+          coupon({ percentage: '60' }),
+          coupon({ amount: 300n }),
+          coupon({ percentage: '60' }),
+          coupon({ amount: 1n }),
+        ],
+      },
+      { discountAmount: 1_000n, total: 0n },
+    ],
+    [
+      'no discount, but its tax back, on a credit',
+      [-50n],
+      {
+        coupons: [coupon({ percentage: '50' })],
+        taxRates: [rate('DE', null, '19')],
+        payer: { address: germany, balance: 0n },
+      },
+      { discountAmount: 0n, taxAmount: -10n, total: -60n, amountDue: 0n, balanceChange: -60n },
+    ],
+    [
+      'credit up to the total',
+      [1_000n],
+      { payer: { address: null, balance: -1_500n } },
+      { creditApplied: 1_000n, amountDue: 0n, balanceChange: 1_000n },
+    ],
+    [
+      'all of the credit',
+      [1_000n],
+      { payer: { address: null, balance: -400n } },
+      { creditApplied: 400n, amountDue: 600n, balanceChange: 400n },
+    ],
+  ])('%s', (_, amounts, terms, figures) => {
+    expect(figuresOf(amounts, { ...none, ...terms })).toMatchObject(figures);
+  });
+
+  it('add up for any lines, coupons, taxes and credit', () => {
+    const amounts = fc.array(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), { maxLength: 20 });
+    const values = fc.oneof(
+      fc.integer({ min: 1, max: 1_000_000 }).map((parts) => ({ percentage: String(parts / 10_000) })),
+      fc.bigInt({ min: 1n, max: 10n ** 12n }).map((amount) => ({ amount })),
+    );
+    const balances = fc.bigInt({ min: -(10n ** 12n), max: 0n });
+    fc.assert(
+      fc.property(
+        amounts,
+        fc.array(values, { maxLength: 10 }),
+        fc.nat(999_999),
+        balances,
+        (lines, coupons, parts, balance) => {
+          const taxRates = [rate('DE', null, String(parts / 10_000))];
+          const payer = { address: germany, balance };
+          const figures = figuresOf(lines, {
+            coupons: coupons.map((value) => coupon(value)),
+            taxRates,
+            payer,
+          });
+          const { subtotal, discountAmount, taxAmount, total, creditApplied, amountDue, balanceChange } =
+            figures;
+          expect(subtotal - discountAmount + taxAmount).toBe(total);
+          expect(
+            discountAmount >= 0n && (subtotal <= 0n ? discountAmount === 0n : discountAmount <= subtotal),
+          ).toBe(true);
+          expect(
+            total < 0n ? amountDue === 0n && creditApplied === 0n : amountDue + creditApplied === total,
+          ).toBe(true);
+          expect(creditApplied >= 0n && amountDue >= 0n).toBe(true);
+          expect(balance + balanceChange <= 0n).toBe(true);
+          expect(figures.discounts.every(({ amount }) => amount > 0n)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('a coupon', () => {
+  it.each([
+    ['once', null, [true, false, false]],
+    ['repeating', 2, [true, true, false]],
+    ['forever', null, [true, true, true]],
+  ] as const)('%s (%s) is left after 0, 1 and 2 invoices: %j', (duration, periods, left) => {
+    expect(
+      [0, 1, 2].map((timesUsed) => isLeft(coupon({ amount: 1n }, { duration, periods, timesUsed }))),
+    ).toEqual(left);
+  });
+
+  it('that is used up deducts nothing', () => {
+    expect(figuresOf([1_000n], { ...none, coupons: [coupon({ amount: 10n }, { timesUsed: 1 })] }).total).toBe(
+      1_000n,
+    );
+  });
+});
+
+describe('the tax rate', () => {
+  const rates = [rate('US', null, '0'), rate('us', 'California', '7.25'), rate('DE', null, '19')];
+  it.each([
+    ['US', 'california', '7.25'],
+    ['US', 'Texas', '0'],
+    ['us', null, '0'],
+    ['DE', 'California', '19'],
+    ['FR', null, undefined],
+    [null, null, undefined],
+  ])('of %s, %s is %s', (country, state, percent) => {
+    expect(taxRateFor(rates, { country, state })?.rate).toBe(percent);
+  });
+});
+
+describe('an invoice is incomplete', () => {
+  const reason = (amounts: bigint[], terms: Partial<InvoiceTerms> = {}) =>
+    incompleteness(amounts, figuresOf(amounts, { ...none, ...terms }), { ...none, ...terms });
+  it.each<[string | undefined, bigint[], Partial<InvoiceTerms>]>([
+    [undefined, [0n], {}],
+    ['invoice has nothing to bill', [], {}],
+    ['invoice has more than 2000 lines', Array<bigint>(2_001).fill(1n), {}],
+    ['invoice has an amount that is too large', [mostMinorUnits, 1n], {}],
+    ['invoice has an amount that is too large', [mostMinorUnits + 1n, -mostMinorUnits], {}],
+    ['invoice has a credit and no customer to give it to', [-1n], {}],
+    [undefined, [-1n], { payer: { address: null, balance: 0n } }],
+    ['customer has no country, so that its tax is not known', [1n], { taxRates: [rate('DE', null, '19')] }],
+    [
+      undefined,
+      [1n],
+      { taxRates: [rate('DE', null, '19')], payer: { address: { country: 'FR', state: null }, balance: 0n } },
+    ],
+  ])('%s', (text, amounts, terms) => {
+    expect(reason(amounts, terms)).toBe(text);
+  });
+});

@@ -1,0 +1,79 @@
+import type { BillingAddress, TaxRate } from '../../../../generated/billing/types.ts';
+import { isExpressible, sumOf } from '../money/money.ts';
+import { discountsOf, type AppliedDiscount, type RedeemedCoupon } from './discounts.ts';
+import { taxesOf, taxRateFor, type AppliedTax } from './taxes.ts';
+
+/** As the contract bounds the lines of an invoice. */
+const mostLines = 2_000;
+
+/** Who is billed: null when the tenant has no customer with the currency of the plan. */
+export type Payer = {
+  readonly address: Pick<BillingAddress, 'country' | 'state'> | null;
+  /** Minor units, never above 0: a negative balance is credit. */
+  readonly balance: bigint;
+} | null;
+
+/** What follows from the lines of an invoice, in minor units. */
+export interface Figures {
+  readonly subtotal: bigint;
+  readonly discounts: readonly AppliedDiscount[];
+  readonly discountAmount: bigint;
+  readonly taxes: readonly AppliedTax[];
+  readonly taxAmount: bigint;
+  /** `subtotal − discountAmount + taxAmount`. */
+  readonly total: bigint;
+  /** The part of the total that the payer's credit pays. */
+  readonly creditApplied: bigint;
+  /** What remains to be paid, never below 0. */
+  readonly amountDue: bigint;
+  /** What the payer's balance changes by once the invoice is final: credit that is used up, or credit from a negative total. */
+  readonly balanceChange: bigint;
+}
+
+/** What the figures of an invoice depend on besides its lines. */
+export interface InvoiceTerms {
+  readonly coupons: readonly RedeemedCoupon[];
+  readonly taxRates: readonly Pick<TaxRate, 'id' | 'country' | 'state' | 'name' | 'rate'>[];
+  readonly payer: Payer;
+}
+
+/** Discounts come before taxes, so that the tax is on what is really paid; credit comes last, since it was taxed when it arose. */
+export function figuresOf(amounts: readonly bigint[], { coupons, taxRates, payer }: InvoiceTerms): Figures {
+  const subtotal = sumOf(amounts);
+  const discounts = discountsOf(subtotal, coupons);
+  const discountAmount = sumOf(discounts.map(({ amount }) => amount));
+  const taxes = taxesOf(subtotal - discountAmount, taxRateFor(taxRates, payer?.address ?? null));
+  const taxAmount = sumOf(taxes.map(({ amount }) => amount));
+  const total = subtotal - discountAmount + taxAmount;
+  const payable = total > 0n ? total : 0n;
+  const credit = payer === null ? 0n : -payer.balance;
+  const creditApplied = credit < payable ? credit : payable;
+  return {
+    subtotal,
+    discounts,
+    discountAmount,
+    taxes,
+    taxAmount,
+    total,
+    creditApplied,
+    amountDue: payable - creditApplied,
+    balanceChange: total < 0n ? total : creditApplied,
+  };
+}
+
+/** Why an invoice cannot become final, or undefined if it can. */
+export function incompleteness(
+  amounts: readonly bigint[],
+  figures: Figures,
+  { taxRates, payer }: InvoiceTerms,
+): string | undefined {
+  if (amounts.length === 0) return 'invoice has nothing to bill';
+  if (amounts.length > mostLines) return `invoice has more than ${mostLines} lines`;
+  const { subtotal, discountAmount, taxAmount, total } = figures;
+  if (![...amounts, subtotal, discountAmount, taxAmount, total].every(isExpressible))
+    return 'invoice has an amount that is too large';
+  if (total < 0n && payer === null) return 'invoice has a credit and no customer to give it to';
+  if (taxRates.length > 0 && (payer?.address?.country ?? null) === null)
+    return 'customer has no country, so that its tax is not known';
+  return undefined;
+}
