@@ -1,0 +1,83 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { classOf, digit, hexLetter, runEnd, runStart, upper } from './characters.ts';
+import type { Scan } from './scan.ts';
+
+const hex = digit | hexLetter;
+const longestIpv6 = 39;
+const macLength = 17;
+/** Of addresses that belong to no person: private, loopback, reserved, and numbers of a version or a section. */
+const weakBase = 0.4;
+const sectionWords = /(?:^|[^a-z])(?:v|version|release|section|chapter|clause|firmware|kernel) {0,2}$/i;
+
+/** Recognises four numbers joined by dots, from the first on. */
+export function recogniseIpv4(scan: Scan, start: number): void {
+  const { text } = scan;
+  if (!scan.begins(start)) return;
+  let end = start;
+  for (let group = 1; group <= 4; group++) {
+    const next = runEnd(text, end, digit, 4);
+    if (next === end || next - end > 3 || (group < 4 && text.charAt(next) !== '.')) return;
+    end = group < 4 ? next + 1 : next;
+  }
+  scan.work += end - start;
+  const isBlock = text.charAt(end) === '/';
+  if ((!isBlock && !scan.ends(end)) || text.charAt(end) === '_') return;
+  const address = text.slice(start, end);
+  if (!isIPv4(address)) return;
+  const isVersion =
+    (text.charAt(start - 1) === '/' && (classOf(text.charCodeAt(start - 2)) & ~digit) !== 0) ||
+    sectionWords.test(text.slice(Math.max(0, start - 12), start));
+  scan.add('pii.ip_address', start, end, address, isVersion ? weakBase : baseOf(address));
+}
+
+/** Recognises an IPv6 or a MAC address around a colon; what was looked at is not looked at again. */
+export function recogniseColons(scan: Scan, colon: number): void {
+  if (colon < scan.pastColons) return;
+  const { text } = scan;
+  const start = runStart(text, colon, hex, 5);
+  let end = colon;
+  while (end - start <= longestIpv6 + 7 && isAddressUnit(text.charCodeAt(end))) end++;
+  scan.pastColons = end;
+  scan.work += end - start;
+  if (colon - start > 4 || !scan.begins(start) || text.charAt(start - 1) === ':') return;
+  while (end > colon && /[.:]/.test(text.charAt(end - 1)) && !text.startsWith('::', end - 2)) end--;
+  if (isAddressUnit(text.charCodeAt(end)) && !/[.:]/.test(text.charAt(end))) return;
+  if (!scan.ends(end) && text.charAt(end) !== '/') return;
+  const address = text.slice(start, end);
+  if (address.length === macLength && isMac(address)) addMac(scan, start, end);
+  else if (isIPv6(address) && isPlausibleIpv6(address))
+    scan.add('pii.ip_address', start, end, ipaddr.parse(address).toString(), baseOf(address));
+}
+
+const isAddressUnit = (unit: number): boolean => (classOf(unit) & hex) !== 0 || unit === 58 || unit === 46;
+
+/** `a::b` is an address, and also a name in C++ or a slice in Python. */
+const isPlausibleIpv6 = (address: string): boolean =>
+  address.length >= 6 && /[0-9]/.test(address) && address.split(':').filter(Boolean).length >= 3;
+
+/** Recognises a MAC address in pairs joined by hyphens, from the first pair on. */
+export function recogniseMac(scan: Scan, start: number): void {
+  const end = start + macLength;
+  scan.work += macLength;
+  if (isMac(scan.text.slice(start, end)) && scan.begins(start) && !/[:-]/.test(scan.text.charAt(start - 1)))
+    if (scan.ends(end) && !/[:-]/.test(scan.text.charAt(end))) addMac(scan, start, end);
+}
+
+const macForm = /^[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}$/i;
+/** No device has the address of nobody or of everybody. */
+const isMac = (text: string): boolean =>
+  macForm.test(text) && !/^(?:00[:-]){5}00$|^(?:ff[:-]){5}ff$/i.test(text);
+
+const addMac = (scan: Scan, start: number, end: number): void =>
+  scan.add('pii.mac_address', start, end, scan.text.slice(start, end).replaceAll(/[:-]/g, '').toUpperCase());
+
+const baseOf = (address: string): number | undefined =>
+  ipaddr.parse(address).range() === 'unicast' ? undefined : weakBase;
+
+/** Whether a run of two characters may begin a MAC address with hyphens. */
+export const mayBeginMac = (text: string, start: number, end: number): boolean =>
+  end - start === 2 &&
+  text.charAt(end) === '-' &&
+  (classOf(text.charCodeAt(start)) & hex) !== 0 &&
+  (classOf(text.charCodeAt(start + 1)) & (hex | upper)) !== 0;

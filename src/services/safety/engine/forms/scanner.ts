@@ -1,0 +1,193 @@
+/**
+ * The pass over the text. It stops at every run of letters and digits and at the few signs that forms have inside, and asks the
+ * recognisers that may begin there. Each of these looks at a bounded piece of the text, so the whole is linear.
+ */
+import { recogniseAssignment } from '../secrets/assignments.ts';
+import { recognisePrivateKey } from '../secrets/private-keys.ts';
+import {
+  mayBeRunToken,
+  recognisePlinthKey,
+  recogniseRunToken,
+  recogniseSlackWebhook,
+  recogniseToken,
+} from '../secrets/tokens.ts';
+import { recogniseWebToken } from '../secrets/web-tokens.ts';
+import { alphanumeric, classOf, digit, letter, lower, upper } from './characters.ts';
+import { recogniseCode, recogniseSeparatedCode } from './codes.ts';
+import { recogniseCoordinates } from './coordinates.ts';
+import { recogniseWrittenDate } from './dates.ts';
+import { recogniseEmail } from './email.ts';
+import { recogniseIban } from './iban.ts';
+import { mayBeginMac, recogniseColons, recogniseIpv4, recogniseMac } from './network.ts';
+import { recogniseNumbers } from './numbers.ts';
+import { recogniseInternationalPhone, recogniseNationalPhone } from './phones.ts';
+import type { Scan } from './scan.ts';
+import { recogniseMrz } from './travel-documents.ts';
+import { recogniseUrl } from './urls.ts';
+
+/** The work between two pauses: a few milliseconds. */
+const workPerSlice = 131_072;
+
+/** The longest run of letters and digits that a form can have inside. */
+const longestRun = 128;
+
+export async function scanText(scan: Scan, pause: () => Promise<void>): Promise<void> {
+  const asks = new Questions(scan);
+  const { text } = scan;
+  let due = workPerSlice;
+  for (let at = 0; at < text.length;) {
+    const unit = text.charCodeAt(at);
+    at = (classOf(unit) & alphanumeric) !== 0 ? asks.run(at) : asks.sign(unit, at);
+    if (at + scan.work >= due) {
+      due = at + scan.work + workPerSlice;
+      await pause();
+    }
+  }
+}
+
+/** Which recognisers to ask, with what is wanted looked up once. */
+class Questions {
+  readonly #scan: Scan;
+  readonly #wants: Record<
+    | 'email'
+    | 'iban'
+    | 'phone'
+    | 'ip'
+    | 'mac'
+    | 'mrz'
+    | 'date'
+    | 'coordinates'
+    | 'url'
+    | 'jwt'
+    | 'pem'
+    | 'plinth'
+    | 'webhook'
+    | 'assignment',
+    boolean
+  >;
+
+  constructor(scan: Scan) {
+    const wants = (...types: string[]) => types.some((type) => scan.wants(type));
+    this.#scan = scan;
+    this.#wants = {
+      email: wants('pii.email'),
+      iban: wants('pii.iban'),
+      phone: wants('pii.phone'),
+      ip: wants('pii.ip_address'),
+      mac: wants('pii.mac_address'),
+      mrz: wants('pii.passport_mrz'),
+      date: wants('pii.date_of_birth'),
+      coordinates: wants('pii.geo_coordinates'),
+      url: wants('pii.url_credentials', 'secret.connection_string', 'pii.email'),
+      jwt: wants('secret.jwt'),
+      pem: wants('secret.private_key', 'secret.gcp_service_account'),
+      plinth: wants('secret.plinth_key'),
+      webhook: wants('secret.slack_webhook'),
+      assignment: wants('secret.generic_assignment', 'secret.aws_secret_key', 'secret.azure_storage_key'),
+    };
+  }
+
+  /** Asks about a run of letters and digits; returns where to go on. */
+  run(start: number): number {
+    const { text } = this.#scan;
+    let end = start;
+    let kinds = 0;
+    for (let bits = 0; (bits = classOf(text.charCodeAt(end)) & alphanumeric) !== 0; end++) kinds |= bits;
+    if ((kinds & digit) === 0) return this.#word(start, end, kinds);
+    if (end - start > longestRun) return this.#webToken(start, end);
+    if (kinds === digit) this.#digits(start, end);
+    else this.#mixed(start, end);
+    return this.#webToken(start, end);
+  }
+
+  #word(start: number, end: number, kinds: number): number {
+    const { text } = this.#scan;
+    const next = text.charCodeAt(end);
+    if (next === 95 || next === 45 || next === 46) recogniseToken(this.#scan, start, end);
+    if (end - start <= 6 && kinds === upper) {
+      recogniseSeparatedCode(this.#scan, start, end);
+      if (this.#wants.mrz && next === 60) recogniseMrz(this.#scan, start);
+    }
+    if (this.#wants.mac && (kinds & letter) !== 0 && mayBeginMac(text, start, end))
+      recogniseMac(this.#scan, start);
+    return this.#webToken(start, end);
+  }
+
+  #digits(start: number, end: number): void {
+    const scan = this.#scan;
+    const wants = this.#wants;
+    const { text } = scan;
+    recogniseNumbers(scan, start, end);
+    const length = end - start;
+    const next = text.charCodeAt(end);
+    if (next === 46 && length <= 3) {
+      if (wants.ip) recogniseIpv4(scan, start);
+      if (wants.coordinates) recogniseCoordinates(scan, start);
+    }
+    if (length === 8 || length === 6 || length === 2) recogniseSeparatedCode(scan, start, end);
+    if (length === 4 && wants.date) recogniseWrittenDate(scan, start, end);
+    if (wants.mac && mayBeginMac(text, start, end)) recogniseMac(scan, start);
+    if (wants.phone) {
+      if (text.startsWith('00', start)) recogniseInternationalPhone(scan, start);
+      recogniseNationalPhone(scan, start);
+    }
+  }
+
+  #mixed(start: number, end: number): void {
+    const scan = this.#scan;
+    const { text } = scan;
+    recogniseCode(scan, start, end);
+    if (end - start <= 34 && this.#wants.iban) recogniseIban(scan, start, end);
+    if (mayBeRunToken(text, start)) recogniseRunToken(scan, start, end);
+    if (this.#wants.plinth) recognisePlinthKey(scan, start, end);
+    if (this.#wants.mac && mayBeginMac(text, start, end)) recogniseMac(scan, start);
+    if (this.#wants.mrz && end - start >= 5) recogniseMrz(scan, start);
+    if (end - start === 2) recogniseSeparatedCode(scan, start, end);
+  }
+
+  /** A token of three parts may begin with any run; where it ends, nothing else can have begun. */
+  #webToken(start: number, end: number): number {
+    if (!this.#wants.jwt || !this.#scan.text.startsWith('eyJ', start)) return end;
+    return Math.max(end, recogniseWebToken(this.#scan, start));
+  }
+
+  /** Asks about any other character; returns where to go on. */
+  sign(unit: number, at: number): number {
+    const scan = this.#scan;
+    const wants = this.#wants;
+    switch (unit) {
+      case 0x40: // @
+        if (wants.email && at >= scan.pastUrl) recogniseEmail(scan, at);
+        break;
+      case 0x3a: // :
+        this.#colon(at);
+        break;
+      case 0x3d: // =
+        if (wants.assignment) recogniseAssignment(scan, at);
+        break;
+      case 0x2b: // +
+        if (wants.phone) recogniseInternationalPhone(scan, at);
+        break;
+      case 0x28: // (
+        if (wants.phone) recogniseNationalPhone(scan, at);
+        break;
+      case 0x2d: // -
+        if (wants.pem) return Math.max(at + 1, recognisePrivateKey(scan, at));
+        break;
+    }
+    return at + 1;
+  }
+
+  #colon(at: number): void {
+    const scan = this.#scan;
+    const { text } = scan;
+    if (text.startsWith('//', at + 1)) {
+      if (this.#wants.url) recogniseUrl(scan, at);
+      if (this.#wants.webhook && (classOf(text.charCodeAt(at - 1)) & lower) !== 0)
+        recogniseSlackWebhook(scan, at - 5);
+      return;
+    }
+    if (this.#wants.ip || this.#wants.mac) recogniseColons(scan, at);
+    if (this.#wants.assignment) recogniseAssignment(scan, at);
+  }
+}

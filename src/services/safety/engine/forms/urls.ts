@@ -1,0 +1,57 @@
+import { alphanumeric, classOf, dot, hyphen, runStart } from './characters.ts';
+import type { Scan } from './scan.ts';
+
+const longestScheme = 24;
+const longestAuthority = 512;
+const longestUrl = 1_024;
+/** Schemes whose credentials are those of a visitor; all others lead to databases, queues and the like. */
+const webSchemes = new Set(['http', 'https', 'ftp', 'ftps', 'sftp', 'ssh', 'git', 'ws', 'wss', 'svn']);
+const placeholders =
+  /^(?:[*x.<>{}$[\]%#]|password|passwd|pass|pwd|secret|user|username|changeme|your|token)/i;
+
+/** Recognises the credentials in a URL, from the colon of its `://` on. */
+export function recogniseUrl(scan: Scan, colon: number): void {
+  const { text } = scan;
+  const scheme = runStart(text, colon, alphanumeric | dot | hyphen, longestScheme);
+  const from = colon + 3;
+  const last = Math.min(text.length, from + longestAuthority);
+  let at = from;
+  let sign = -1;
+  let divider = -1;
+  for (; at < last && !endsAuthority(text.charCodeAt(at)); at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === 64) sign = at;
+    else if (unit === 58 && divider < 0) divider = at;
+  }
+  scan.work += at - scheme;
+  scan.pastUrl = at;
+  if (scheme === colon || sign < 0 || divider < 0 || divider > sign) return;
+  const password = text.slice(divider + 1, sign);
+  if (password === '' || placeholders.test(password)) return;
+  const isWeb = webSchemes.has(text.slice(scheme, colon).toLowerCase());
+  if (isWeb && scan.wants('pii.url_credentials'))
+    scan.add('pii.url_credentials', from, sign, text.slice(from, sign).normalize('NFC'));
+  else if (text.charCodeAt(sign + 1) > 32) {
+    const end = urlEnd(text, at);
+    scan.add('secret.connection_string', scheme, end, text.slice(scheme, end).normalize('NFC'));
+  }
+}
+
+/** White space, quotation marks, angle brackets, and what begins the path, the query or the fragment. */
+const endsAuthority = (unit: number): boolean =>
+  unit <= 32 ||
+  unit === 34 ||
+  unit === 39 ||
+  unit === 96 ||
+  unit === 60 ||
+  unit === 62 ||
+  unit === 47 ||
+  unit === 63;
+
+function urlEnd(text: string, from: number): number {
+  const last = Math.min(text.length, from + longestUrl);
+  let at = from;
+  while (at < last && text.charCodeAt(at) > 32 && !/["'`<>)\]},;]/.test(text.charAt(at))) at++;
+  while (at > from && (classOf(text.charCodeAt(at - 1)) & dot) !== 0) at--;
+  return at;
+}
