@@ -39,6 +39,11 @@ export class Pace {
     this.#began = monotonic();
   }
 
+  /** A pace that rests but never ends, for what has to follow even when a scan has taken too long. */
+  unhurried(): Pace {
+    return new Pace(this.#pause, new AbortController().signal);
+  }
+
   /** Counts work of expressions. @throws Interrupted when a scan may not take that much */
   spend(units: number): void {
     this.#units += units;
@@ -46,7 +51,12 @@ export class Pace {
   }
 
   /** Goes through a range in steps, between which other tasks may run. */
-  async through(from: number, to: number, step: number, work: (from: number, to: number) => void): Promise<void> {
+  async through(
+    from: number,
+    to: number,
+    step: number,
+    work: (from: number, to: number) => void,
+  ): Promise<void> {
     for (let at = from; at < to; at += step) {
       work(at, Math.min(to, at + step));
       if (this.isDue) await this.rest();

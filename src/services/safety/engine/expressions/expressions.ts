@@ -30,8 +30,8 @@ export class Expressions {
     for (const [index, regions] of await this.#regions(this.#all, text, pace)) {
       const table = (this.#alone[index] ??= new Table([this.sources[index]!], 'here'));
       const spans = new Spans();
-      for (const [from, to] of regions.list) await search(table, text, from, to, pace, spans);
-      if (spans.list.length > 0) found.set(this.sources[index]!, spans);
+      for (const [from, to] of regions) await search(table, text, from, to, pace, spans);
+      if (spans.count > 0) found.set(this.sources[index]!, spans);
     }
     return found;
   }

@@ -46,7 +46,13 @@ export class Automaton {
    * Continues in a state over a part of a view, and returns the state at its end. `found` gets each keyword and the position
    * at which it ends, the longest keyword of a position first.
    */
-  run(view: View, from: number, to: number, state: number, found: (keyword: number, end: number) => void): number {
+  run(
+    view: View,
+    from: number,
+    to: number,
+    state: number,
+    found: (keyword: number, end: number) => void,
+  ): number {
     const { codes } = view;
     const [column, rows, rootNext, keyword, shorter] = [
       this.#column,

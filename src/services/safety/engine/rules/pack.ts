@@ -22,8 +22,6 @@ interface PackRule {
   readonly gap?: number;
   /** Whether the rule is found only at the beginning of a line. */
   readonly line?: boolean;
-  /** Whether it counts in full also where the text quotes it. */
-  readonly quoted?: boolean;
 }
 
 interface PackTerms {
@@ -41,7 +39,6 @@ export interface Rule {
   readonly steps: readonly (readonly string[])[];
   readonly gap: number;
   readonly line: boolean;
-  readonly quoted: boolean;
 }
 
 const usualGap = 32;
@@ -55,12 +52,11 @@ export function rulesOf({ lists = {}, rules = [], terms = [] }: Pack): Rule[] {
       return list;
     });
   return [
-    ...rules.map(({ steps, gap = usualGap, line = false, quoted = false, ...rule }) => ({
+    ...rules.map(({ steps, gap = usualGap, line = false, ...rule }) => ({
       ...rule,
       steps: steps.map(expand),
       gap,
       line,
-      quoted,
     })),
     ...terms.flatMap(({ id, groups, weight, terms: list }) =>
       list.map((term) => ({
@@ -70,7 +66,6 @@ export function rulesOf({ lists = {}, rules = [], terms = [] }: Pack): Rule[] {
         steps: [[term]],
         gap: usualGap,
         line: false,
-        quoted: false,
       })),
     ),
   ];

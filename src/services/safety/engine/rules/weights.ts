@@ -6,24 +6,27 @@ const mostCounted = 20;
 
 /** The joint score of independent evidence. */
 export function noisyOr(scores: readonly number[]): number {
-  const counted = scores.length > mostCounted ? scores.toSorted((a, b) => b - a).slice(0, mostCounted) : scores;
+  const counted =
+    scores.length > mostCounted ? scores.toSorted((a, b) => b - a).slice(0, mostCounted) : scores;
   return 1 - counted.reduce((product, score) => product * (1 - score), 1);
 }
 
 /** A score to 4 decimals, rounded half up. */
 export const rounded = (score: number): number => Math.floor(score * 10_000 + 0.5 + 1e-9) / 10_000;
 
-/** Characters of a word that are looked at. */
+/** Characters of a word that are looked at, and the distance at which a word still counts as near. */
 const longestWord = 40;
+const furthest = 160;
 
 /** The words before a position of a view, nearest first. */
 export function wordsBefore({ codes }: View, at: number, count: number): string[] {
   const words: string[] = [];
+  const first = Math.max(0, at - furthest);
   let end = at;
   while (words.length < count) {
-    while (end > 0 && !isWord(codes[end - 1]!)) end--;
+    while (end > first && !isWord(codes[end - 1]!)) end--;
     let start = end;
-    while (start > 0 && isWord(codes[start - 1]!) && end - start < longestWord) start--;
+    while (start > first && isWord(codes[start - 1]!) && end - start < longestWord) start--;
     if (start === end) break;
     words.push(textOf({ codes, offsets: undefined }, start, end));
     end = start;
@@ -34,11 +37,12 @@ export function wordsBefore({ codes }: View, at: number, count: number): string[
 /** The words after a position of a view. */
 export function wordsAfter({ codes }: View, at: number, count: number): string[] {
   const words: string[] = [];
+  const last = Math.min(codes.length, at + furthest);
   let start = at;
   while (words.length < count) {
-    while (start < codes.length && !isWord(codes[start]!)) start++;
+    while (start < last && !isWord(codes[start]!)) start++;
     let end = start;
-    while (end < codes.length && isWord(codes[end]!) && end - start < longestWord) end++;
+    while (end < last && isWord(codes[end]!) && end - start < longestWord) end++;
     if (start === end) break;
     words.push(textOf({ codes, offsets: undefined }, start, end));
     start = end;

@@ -149,8 +149,7 @@ class Segments {
     if (!/[\r\n]/.test(run)) return;
     let at = start;
     for (const line of run.split(/[\r\n]/)) {
-      if (line.length >= fewestBase64)
-        this.#add(at, at + line.length, 'base64', Buffer.from(line, 'base64'));
+      if (line.length >= fewestBase64) this.#add(at, at + line.length, 'base64', Buffer.from(line, 'base64'));
       at += line.length + 1;
     }
   }
@@ -210,7 +209,8 @@ function isPrintable(text: string): boolean {
   let printable = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code !== 0xfffd) || (code >= 9 && code <= 13)) printable++;
+    if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code !== 0xfffd) || (code >= 9 && code <= 13))
+      printable++;
   }
   return text.length > 0 && printable >= leastPrintable * text.length;
 }

@@ -4,7 +4,9 @@ import { reading, spanIn, type Reading } from './readings.ts';
 import { ViewBuilder, type View } from './view.ts';
 
 /** Characters that stand for letters in words that also have letters. */
-const leet = new Map([...'0134578@$'].map((sign, index) => [sign.charCodeAt(0), 'oieastbas'.charCodeAt(index)]));
+const leet = new Map(
+  [...'0134578@$'].map((sign, index) => [sign.charCodeAt(0), 'oieastbas'.charCodeAt(index)]),
+);
 /** A run of a letter from this length on is one letter. */
 const longestRun = 2;
 /** The fewest letters that are spelled out. */

@@ -41,7 +41,7 @@ const droppedOverride = 4;
 const single = new Uint16Array(65_536);
 const sequences = new Map<number, readonly number[]>();
 
-/** Folds a part of a text onto the end of a view. Parts may not divide a pair of surrogates. */
+/** Folds a text, one part after the other, into a view. */
 export class Folder {
   readonly signs: Signs = { tags: 0, overrides: 0, invisibles: 0, mixedWords: 0, marks: 0 };
   readonly #text: string;
@@ -49,6 +49,8 @@ export class Folder {
   /** Where the current word begins in the view, and the kinds of its letters. */
   #word = 0;
   #kinds = 0;
+  /** Where the next part begins, if the last one ended within a pair of surrogates. */
+  #next = 0;
   /** Whether the previous character was left out after a letter. */
   #wasInvisible = false;
 
@@ -59,13 +61,13 @@ export class Folder {
 
   fold(from: number, to: number): void {
     const text = this.#text;
-    for (let at = from; at < to; at++) {
+    for (let at = Math.max(from, this.#next); at < to; at++) {
       const code = text.charCodeAt(at);
       if (code >= 0xd800 && code <= 0xdbff && at + 1 < text.length) {
         const low = text.charCodeAt(at + 1);
         if (low >= 0xdc00 && low <= 0xdfff) {
           this.#foldPair(text.codePointAt(at)!, at);
-          at++;
+          this.#next = ++at + 1;
           continue;
         }
       }
@@ -171,4 +173,3 @@ export function fold(text: string): Folded {
   folder.fold(0, text.length);
   return folder.build();
 }
-

@@ -8,7 +8,8 @@ export interface View {
 }
 
 /** The offset in the text at which a unit of the view begins. */
-export const rawStart = ({ offsets }: View, at: number): number => (offsets === undefined ? at : offsets[at]!);
+export const rawStart = ({ offsets }: View, at: number): number =>
+  offsets === undefined ? at : offsets[at]!;
 
 /** The offset in the text at which what precedes a unit of the view ends. */
 export const rawEnd = rawStart;
