@@ -66,7 +66,7 @@ export function assess(
     const hits = evidence.hits.filter(({ rule }) => !disabled.has(rule.id));
     const own = hits.filter(({ rule }) => rule.groups.includes(`attack/${category}`));
     let score = 0;
-    if (name === 'patterns') score = noisyOr(own.map((hit) => hit.weight));
+    if (name === 'patterns') score = noisyOr([...own.map((hit) => hit.weight), ...corroborating(own, hits)]);
     if (name === 'hierarchy') score = noisyOr(templatesIn(hits).map((hit) => hit.weight));
     if (name === 'obfuscation') score = noisyOr([...signsOf(evidence), ...disguised(own)]);
     if (name === 'canary') {
@@ -93,8 +93,18 @@ export function assess(
   };
 }
 
+/** How much the signs of other attacks count for one that has signs of its own. */
+const corroboration = 0.4;
+
+function corroborating(own: readonly RuleHit[], hits: readonly RuleHit[]): number[] {
+  if (own.length === 0) return [];
+  return hits
+    .filter((hit) => !own.includes(hit) && hit.rule.groups.some((group) => group.startsWith('attack/')))
+    .map(({ weight }) => corroboration * weight);
+}
+
 const templatesIn = (hits: readonly RuleHit[]) =>
-  hits.filter(({ rule }) => rule.groups.includes('hierarchy'));
+  hits.filter(({ rule }) => rule.groups.includes('template/hierarchy'));
 
 /** Signs of text that is not what it looks like. */
 function signsOf({ signs, length }: Evidence): number[] {

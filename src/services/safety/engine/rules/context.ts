@@ -1,5 +1,5 @@
 import type { Reading } from '../views/readings.ts';
-import type { View } from '../views/view.ts';
+import { textOf, type View } from '../views/view.ts';
 import type { Rule } from './pack.ts';
 import { isMention, mentionFactor } from './mentions.ts';
 import type { Weigher } from './rule-index.ts';
@@ -18,6 +18,8 @@ const negations = new Set(
 const addressFactor = 1.15;
 const negationFactor = 0.3;
 const mostCertain = 0.99;
+/** Characters of a place that are looked at. */
+const longestPlace = 400;
 
 /** Weighs the rules for attacks in a reading of a text. */
 export const attackWeigher =
@@ -36,7 +38,11 @@ export const contentWeigher =
     return valueWeight(rule, view, start, end);
   };
 
-function valueWeight({ weight, steps }: Rule, view: View, start: number, end: number): number {
+function valueWeight({ weight, steps, unless }: Rule, view: View, start: number, end: number): number | null {
+  if (unless.length > 0) {
+    const place = textOf(view, start, Math.min(end, start + longestPlace));
+    if (unless.some((other) => place.includes(other))) return null;
+  }
   if (wordsBefore(view, start, 3).some((word) => negations.has(word))) return weight * negationFactor;
   // A phrase says itself whom it addresses.
   if (steps.length > 1) return weight;

@@ -2,7 +2,7 @@ import { textOf, type View } from '../views/view.ts';
 import { wordsBefore } from './weights.ts';
 
 /** How much a phrase counts that the text only talks about. */
-export const mentionFactor = 0.35;
+export const mentionFactor = 0.15;
 /** Characters before a phrase in which its quotation may begin. */
 const furthestQuote = 60;
 /** Words before a quotation, or a phrase about a third party, that say what it is. */

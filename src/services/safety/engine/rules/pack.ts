@@ -22,6 +22,8 @@ interface PackRule {
   readonly gap?: number;
   /** Whether the rule is found only at the beginning of a line. */
   readonly line?: boolean;
+  /** Parts of a place that is something else, such as a bath bomb. */
+  readonly unless?: readonly string[];
 }
 
 interface PackTerms {
@@ -39,6 +41,7 @@ export interface Rule {
   readonly steps: readonly (readonly string[])[];
   readonly gap: number;
   readonly line: boolean;
+  readonly unless: readonly string[];
 }
 
 const usualGap = 32;
@@ -52,11 +55,12 @@ export function rulesOf({ lists = {}, rules = [], terms = [] }: Pack): Rule[] {
       return list;
     });
   return [
-    ...rules.map(({ steps, gap = usualGap, line = false, ...rule }) => ({
+    ...rules.map(({ steps, gap = usualGap, line = false, unless = [], ...rule }) => ({
       ...rule,
       steps: steps.map(expand),
       gap,
       line,
+      unless,
     })),
     ...terms.flatMap(({ id, groups, weight, terms: list }) =>
       list.map((term) => ({
@@ -66,6 +70,7 @@ export function rulesOf({ lists = {}, rules = [], terms = [] }: Pack): Rule[] {
         steps: [[term]],
         gap: usualGap,
         line: false,
+        unless: [],
       })),
     ),
   ];

@@ -1,6 +1,8 @@
 import { beginsWord, Dictionary, endsWord } from '../keywords/dictionary.ts';
 import type { Pace } from '../pace.ts';
 import type { Encoding, Reading } from '../views/readings.ts';
+import { isWordCode } from '../views/letters.ts';
+import type { View } from '../views/view.ts';
 import type { Rule } from './pack.ts';
 
 /** Where a rule was found, and how much it counts there. */
@@ -65,11 +67,12 @@ export class RuleIndex {
       const encoding = reading.encodingAt?.(start) ?? reading.encoding;
       best.set(index, { rule, weight, start: from, end: to, encoding });
     };
-    await this.#dictionary.find(view, pace, (term, start, end) => {
+    await this.#dictionary.find(view, pace, (term, start, found) => {
       if (isBounded && !beginsWord(view, start)) return;
-      const ends = !isBounded || endsWord(view, end);
+      const ends = !isBounded || endsWord(view, found);
       for (const { rule, step, isStem } of this.#uses[term]!) {
         if (!ends && !isStem) continue;
+        const end = ends ? found : endOfWord(view, found);
         const { steps, gap } = this.rules[rule]!;
         if (steps.length === 1) {
           complete(rule, start, end);
@@ -89,6 +92,16 @@ export class RuleIndex {
     });
     return [...best.values()];
   }
+}
+
+/** The characters of a word after its beginning that are taken with it. */
+const longestRest = 32;
+
+/** The end of the word of which a stem was found, as far as it is near. */
+function endOfWord({ codes }: View, from: number): number {
+  let end = from;
+  while (end < codes.length && end - from < longestRest && isWordCode(codes[end]!)) end++;
+  return end;
 }
 
 /** Where the latest chain begins that ends at most `gap` before a place. */

@@ -14,6 +14,8 @@ const fewestBase64 = 24;
 const fewestHex = 32;
 const fewestEscapes = 3;
 const leastPrintable = 0.8;
+/** Characters after an escaped part that are read with it. */
+const contextLength = 80;
 const charactersPerStep = 4_096;
 
 /** What a character of the text may be part of: bits. */
@@ -163,7 +165,9 @@ class Segments {
     if (this.#backslashes >= fewestEscapes || this.#entities >= fewestEscapes) {
       const run = this.#text.slice(word, end);
       const plain = run.replace(escapes, plainOf);
-      if (plain !== run) this.list.push({ start: word, end, encoding: 'escapes', text: plain });
+      // Often only a part of the text is escaped, and only the whole makes sense.
+      const rest = this.#text.slice(end, end + contextLength);
+      if (plain !== run) this.list.push({ start: word, end, encoding: 'escapes', text: plain + rest });
     }
     this.#percents = this.#backslashes = this.#entities = 0;
   }
