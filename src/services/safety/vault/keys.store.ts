@@ -52,10 +52,12 @@ export const keyStore = (sql: Sql) => ({
       limit ${most}`;
   },
 
-  /** Replaces a wrapping, unless the key was destroyed meanwhile. */
-  async rewrap({ tenant_id, id, wrapped }: VaultKeyRow): Promise<void> {
+  /** Replaces wrappings, except those of keys that were destroyed meanwhile. */
+  async rewrap(rows: readonly VaultKeyRow[]): Promise<void> {
     await sql`
-      update safety.vault_key set wrapped = ${wrapped}
-      where tenant_id = ${tenant_id} and id = ${id} and wrapped is not null`;
+      update safety.vault_key as key set wrapped = given.wrapped
+      from unnest(${rows.map(({ id }) => id)}::text[], ${sql.array(rows.map(({ wrapped }) => wrapped))}::bytea[])
+        as given(id, wrapped)
+      where key.id = given.id and key.wrapped is not null`;
   },
 });
