@@ -65,7 +65,6 @@ export const value = (
       threshold: 0.7,
       categories: [],
       keywords: [],
-      guidelines: '',
       config: {},
       ...rule,
     },
@@ -81,7 +80,6 @@ export const judgment = (own: Partial<JudgmentCreate> = {}): JudgmentCreate => (
   assessors: [],
   threshold: 0.6,
   action: 'flag',
-  on_error: 'skip',
   ...own,
 });
 

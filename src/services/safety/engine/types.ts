@@ -126,7 +126,7 @@ export interface Alert {
 }
 
 /** A finding; in a scan of messages its offsets are those in the content of its message. */
-export type EngineFinding = Finding & { message_index?: number };
+export type EngineFinding = Omit<Finding, 'message_index'> & { message_index?: number };
 
 export type EngineResult = Pick<
   ScanPreview,

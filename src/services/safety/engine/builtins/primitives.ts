@@ -87,7 +87,7 @@ export const values: readonly Value[] = protectedPrinciples.map(
     name: `builtin/${principle}`,
     description,
     directions: both,
-    rules: [{ principle, threshold: 0.8, categories: [], keywords: [], guidelines: '', config: {} }],
+    rules: [{ principle, threshold: 0.8, categories: [], keywords: [], config: {} }],
     severity,
     action,
   }),
@@ -103,7 +103,6 @@ export const judgments: readonly Judgment[] = [
     assessors: [],
     threshold: 0.6,
     action: 'flag',
-    on_error: 'skip',
   },
 ];
 

@@ -11,7 +11,6 @@ const assessor = (name: Assessor['name']): Assessor => ({
   name,
   weight: 1,
   requires_context: true,
-  guidelines: '',
   config: {},
 });
 
@@ -20,7 +19,7 @@ const usualAssessors: Readonly<Record<Domain, readonly Assessor[]>> = {
   consistency: [assessor('numbers')],
   relevance: [assessor('similarity')],
   compliance: [assessor('keywords')],
-  custom: [assessor('judge')],
+  custom: [],
 };
 
 /** The risk of a grounding without sources. */
@@ -89,8 +88,6 @@ async function riskOf(one: Assessor, domain: Domain, facts: Facts): Promise<Risk
       return question === undefined ? missing('question') : dissimilarity(question, views.folded, pace);
     case 'keywords':
       return keywordRisk(one, facts);
-    case 'judge':
-      return 'no judge';
   }
 }
 

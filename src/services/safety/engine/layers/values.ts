@@ -23,7 +23,6 @@ export const runValues: LayerRun = async ({ rules, facts, progress }) => {
     if (!applies(primitive, facts)) continue;
     const action = override ?? primitive.action;
     for (const rule of primitive.rules) {
-      if (rule.guidelines !== '') progress.skipped.push(`value/${primitive.name}: no judge`);
       const found = await worstOf(rule, facts);
       if (found === undefined || !isEnough(found.score, threshold ?? rule.threshold, facts)) continue;
       progress.drafts.push({
