@@ -108,8 +108,10 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
     return row;
   }
 
-  const get = async (sql: Write['sql'], app: string, id: string) =>
-    (await shown(sql, app, [await found(sql, app, id)]))[0]!;
+  async function get(sql: Write['sql'], app: string, id: string): Promise<Records[K]> {
+    const [record] = await shown(sql, app, [await found(sql, app, id)]);
+    return record!;
+  }
 
   /** Records of rows, with the names that other rules have now. */
   async function shown(sql: Write['sql'], app: string, rows: readonly RuleRow[]): Promise<Records[K][]> {
