@@ -17,7 +17,7 @@ export const runInstincts: LayerRun = async ({ rules, facts, progress }) => {
     const strategies = strategiesOf(rule);
     if (strategies.some((strategy) => strategy.name === 'judge'))
       progress.skipped.push(`instinct/${name}: no judge`);
-    const found = assess(category, strategies, evidence);
+    const found = await assess(category, strategies, evidence, facts.pace);
     if (!isEnough(found.score, thresholds[rule.sensitivity ?? sensitivity], facts) || found.score === 0)
       continue;
     const action = rule.action ?? own;
@@ -72,7 +72,7 @@ async function evidenceOf(instincts: readonly InstinctRule[], facts: Facts): Pro
       ? await repeatedShare(await wordsOf(fold(systemPrompt), pace), await wordsOf(views.folded, pace), pace)
       : 0;
   return {
-    hits: await facts.attacks(),
+    windows: await facts.attacks(),
     signs: views.folded.signs,
     length: views.folded.codes.length,
     canaryOf: (tokens) => place([...tokens, ...context.canaries]),
