@@ -203,17 +203,23 @@ function plainOf(escape: string, ...groups: (string | number | undefined)[]): st
   return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
 }
 
-const twoHexDigits = /^[0-9A-Fa-f]{2}$/;
+/** The value of a hexadecimal digit; -1 for other bytes. */
+const digitValue = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  digitValue[digit.charCodeAt(0)] = value;
+  digitValue[digit.toUpperCase().charCodeAt(0)] = value;
+}
 
 function bytesOfPercents(text: string): Buffer | undefined {
   let count = 0;
   const bytes = Buffer.from(text, 'utf8');
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const digits = bytes[at] === 0x25 ? bytes.toString('latin1', at + 1, at + 3) : '';
-    if (!twoHexDigits.test(digits)) bytes[length++] = bytes[at]! === 0x2b ? 0x20 : bytes[at]!;
+    const high = bytes[at] === 0x25 ? digitValue[bytes[at + 1] ?? 0]! : -1;
+    const low = high < 0 ? -1 : digitValue[bytes[at + 2] ?? 0]!;
+    if (low < 0) bytes[length++] = bytes[at]! === 0x2b ? 0x20 : bytes[at]!;
     else {
-      bytes[length++] = Number.parseInt(digits, 16);
+      bytes[length++] = high * 16 + low;
       at += 2;
       count++;
     }
