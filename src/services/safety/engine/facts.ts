@@ -1,12 +1,12 @@
 import { FoundExpressions } from './expressions/found.ts';
-import { detectors, recognise, type Recognised } from './forms/index.ts';
+import { recognise, type Recognised } from './forms/index.ts';
 import { turned } from './attacks/gate.ts';
 import type { FoundKeywords } from './keywords/keywords.ts';
 import type { Matcher } from './matcher.ts';
 import type { Pace } from './pace.ts';
 import { attackRules, contentRules } from './rules/built-in.ts';
 import { attackWeigher, contentWeigher } from './rules/context.ts';
-import type { RuleHit } from './rules/rule-index.ts';
+import { windowsOf, type RuleHit } from './rules/rule-index.ts';
 import type { ScanContext } from './scan-context.ts';
 import type { ScanInput } from './types.ts';
 import type { Reading } from './views/readings.ts';
@@ -20,8 +20,8 @@ export class Facts {
   readonly pace: Pace;
   readonly #matcher: Matcher;
   #recognised: Promise<Recognised[]> | undefined;
-  #contents: Promise<RuleHit[]> | undefined;
-  #attacks: Promise<RuleHit[]> | undefined;
+  #contents: Promise<RuleHit[][]> | undefined;
+  #attacks: Promise<RuleHit[][]> | undefined;
   #keywords: Promise<FoundKeywords> | undefined;
   #expressions: Promise<FoundExpressions> | undefined;
   #disguises: Promise<Reading[]> | undefined;
@@ -55,15 +55,13 @@ export class Facts {
           }));
   }
 
-  /** The built-in terms of values, topics and intents. */
-  contents(): Promise<RuleHit[]> {
-    return (this.#contents ??= this.#find(contentRules, [this.views.plain, this.views.leet], ({ view }) =>
-      contentWeigher(view),
-    ));
+  /** The built-in terms of values, topics and intents, by window. */
+  contents(): Promise<RuleHit[][]> {
+    return (this.#contents ??= this.#findContents());
   }
 
-  /** The built-in rules for attacks, in all forms of the text. */
-  attacks(): Promise<RuleHit[]> {
+  /** The built-in rules for attacks, in all forms of the text, by window. */
+  attacks(): Promise<RuleHit[][]> {
     return (this.#attacks ??= this.#findAttacks());
   }
 
@@ -74,11 +72,7 @@ export class Facts {
 
   /** The keywords of the rules. */
   keywords(): Promise<FoundKeywords> {
-    const { plain, leet } = this.views;
-    return (this.#keywords ??= this.#matcher.keywords.find(
-      [plain, leet].filter((reading) => reading !== undefined),
-      this.pace,
-    ));
+    return (this.#keywords ??= this.#findKeywords());
   }
 
   /** The expressions of the rules. */
@@ -86,7 +80,21 @@ export class Facts {
     return (this.#expressions ??= FoundExpressions.of(this.#matcher.expressions, this.views, this.pace));
   }
 
-  async #findAttacks(): Promise<RuleHit[]> {
+  /** Words are read as they are, and without digits and signs in place of letters. */
+  async #readings(): Promise<Reading[]> {
+    const leet = await this.views.leet();
+    return leet === undefined ? [this.views.plain] : [this.views.plain, leet];
+  }
+
+  async #findKeywords(): Promise<FoundKeywords> {
+    return this.#matcher.keywords.find(await this.#readings(), this.pace);
+  }
+
+  async #findContents(): Promise<RuleHit[][]> {
+    return this.#find(contentRules, await this.#readings(), ({ view }) => contentWeigher(view));
+  }
+
+  async #findAttacks(): Promise<RuleHit[][]> {
     const readings = [
       this.views.plain,
       ...(await this.disguises()),
@@ -95,22 +103,16 @@ export class Facts {
     return this.#find(attackRules, readings, (reading) => attackWeigher(this.text, reading));
   }
 
-  /** The rules that are found in some readings; of each rule the place where it counts the most. */
+  /** The rules that are found in some readings, by window. */
   async #find(
     rules: typeof attackRules,
-    readings: readonly (Reading | undefined)[],
+    readings: readonly Reading[],
     weigherOf: (reading: Reading) => ReturnType<typeof contentWeigher>,
-  ): Promise<RuleHit[]> {
-    const best = new Map<string, RuleHit>();
+  ): Promise<RuleHit[][]> {
+    const hits: RuleHit[] = [];
     for (const reading of readings) {
-      if (reading === undefined) continue;
-      for (const hit of await rules.find(reading, this.pace, weigherOf(reading))) {
-        const known = best.get(hit.rule.id);
-        if (known === undefined || known.weight < hit.weight) best.set(hit.rule.id, hit);
-      }
+      for (const hit of await rules.find(reading, this.pace, weigherOf(reading))) hits.push(hit);
     }
-    return [...best.values()];
+    return windowsOf(hits, this.pace);
   }
 }
-
-export const allDetectors: ReadonlySet<string> = new Set(detectors.map(({ id }) => id));

@@ -2,8 +2,8 @@ import { monotonic } from '../../../db/clock.ts';
 
 /** Milliseconds of work after which other tasks run. */
 const sliceMs = 4;
-/** Units of work of tenant expressions that one scan may take: about 12 ns each, or half a second. */
-const mostUnits = 40_000_000;
+/** Units of work of tenant expressions that one scan may take: about 20 ns each, or less than half a second. */
+const mostUnits = 20_000_000;
 
 /** Thrown when a scan takes longer than its deadline, or its expressions more work than a scan may take. */
 export class Interrupted extends Error {

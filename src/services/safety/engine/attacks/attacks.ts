@@ -1,4 +1,5 @@
 import type { AttackCategory, Sensitivity, Strategy } from '../../../../../generated/safety/types.ts';
+import type { Pace } from '../pace.ts';
 import { noisyOr, rounded } from '../rules/weights.ts';
 import type { RuleHit } from '../rules/rule-index.ts';
 import type { Signs } from '../views/folding.ts';
@@ -15,7 +16,8 @@ export const thresholds: Readonly<Record<Sensitivity, number>> = {
 
 /** What is known of a text that concerns attacks. */
 export interface Evidence {
-  readonly hits: readonly RuleHit[];
+  /** The hits of rules for attacks, by window. */
+  readonly windows: readonly (readonly RuleHit[])[];
   readonly signs: Signs;
   /** Characters of the text without white space. */
   readonly length: number;
@@ -52,34 +54,53 @@ const encodings: ReadonlySet<Encoding | undefined> = new Set<Encoding>([
   'escapes',
 ]);
 
-/** The joint score of an instinct's strategies. */
-export function assess(
+/** The joint score of an instinct's strategies, in the window where it is highest. */
+export async function assess(
   category: AttackCategory,
   strategies: readonly Strategy[],
   evidence: Evidence,
+  pace: Pace,
+): Promise<Assessed> {
+  let best = assessWindow(category, strategies, evidence, []);
+  for (const [index, hits] of evidence.windows.entries()) {
+    if (index % 64 === 63 && pace.isDue) await pace.rest();
+    const isConcerned = hits.some(
+      ({ rule }) => rule.groups.includes(`attack/${category}`) || rule.groups.includes(template),
+    );
+    if (!isConcerned) continue;
+    const one = assessWindow(category, strategies, evidence, hits);
+    if (one.score > best.score) best = one;
+  }
+  return best;
+}
+
+function assessWindow(
+  category: AttackCategory,
+  strategies: readonly Strategy[],
+  evidence: Evidence,
+  all: readonly RuleHit[],
 ): Assessed {
   const scores: Record<string, number> = {};
-  const counted: RuleHit[] = [];
+  const counted = new Set<RuleHit>();
   let span: readonly [number, number] | undefined;
   for (const { name, weight, config } of strategies) {
     const disabled = new Set(config.disable);
-    const hits = evidence.hits.filter(({ rule }) => !disabled.has(rule.id));
+    const hits = disabled.size === 0 ? all : all.filter(({ rule }) => !disabled.has(rule.id));
     const own = hits.filter(({ rule }) => rule.groups.includes(`attack/${category}`));
+    const templates = hits.filter(({ rule }) => rule.groups.includes(template));
     let score = 0;
     if (name === 'patterns') score = noisyOr([...own.map((hit) => hit.weight), ...corroborating(own, hits)]);
-    if (name === 'hierarchy') score = noisyOr(templatesIn(hits).map((hit) => hit.weight));
+    if (name === 'hierarchy') score = noisyOr(templates.map((hit) => hit.weight));
     if (name === 'obfuscation') score = noisyOr([...signsOf(evidence), ...disguised(own)]);
     if (name === 'canary') {
       const place = evidence.canaryOf(config.tokens ?? []);
       span ??= place;
       score = place !== undefined ? 1 : canaryScore(evidence.promptShare);
     }
-    if (name === 'patterns' || name === 'obfuscation') counted.push(...own);
-    if (name === 'hierarchy') counted.push(...templatesIn(hits));
-    // A weight may be 1 and more strategies follow, so that rounding waits.
+    for (const hit of name === 'hierarchy' ? templates : name === 'canary' ? [] : own) counted.add(hit);
     scores[name] = Math.max(scores[name] ?? 0, weight * score);
   }
-  const strongest = [...new Set(counted)].sort((a, b) => b.weight - a.weight);
+  const strongest = [...counted].sort((a, b) => b.weight - a.weight);
   return {
     score: rounded(noisyOr(Object.values(scores))),
     strategies: Object.fromEntries(
@@ -93,6 +114,8 @@ export function assess(
   };
 }
 
+const template = 'template/hierarchy';
+
 /** How much the signs of other attacks count for one that has signs of its own. */
 const corroboration = 0.4;
 
@@ -102,9 +125,6 @@ function corroborating(own: readonly RuleHit[], hits: readonly RuleHit[]): numbe
     .filter((hit) => !own.includes(hit) && hit.rule.groups.some((group) => group.startsWith('attack/')))
     .map(({ weight }) => corroboration * weight);
 }
-
-const templatesIn = (hits: readonly RuleHit[]) =>
-  hits.filter(({ rule }) => rule.groups.includes('template/hierarchy'));
 
 /** Signs of text that is not what it looks like. */
 function signsOf({ signs, length }: Evidence): number[] {

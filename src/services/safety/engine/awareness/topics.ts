@@ -10,15 +10,20 @@ export interface Scored {
   readonly span: readonly [start: number, end: number] | undefined;
 }
 
-/** The score of a group of built-in terms, such as `topic/drugs`. */
-export function scoreOf(group: string, hits: readonly RuleHit[], more: readonly number[] = []): Scored {
-  const own = hits.filter(({ rule }) => rule.groups.includes(group));
-  const strongest = own.reduce<RuleHit | undefined>(
-    (best, hit) => (best === undefined || hit.weight > best.weight ? hit : best),
-    undefined,
-  );
-  return {
-    score: rounded(noisyOr([...own.map(({ weight }) => weight), ...more])),
-    span: strongest && [strongest.start, strongest.end],
-  };
+/** The score of a group of built-in terms, such as `topic/drugs`: that of the window in which it is highest. */
+export function scoreOf(
+  group: string,
+  windows: readonly (readonly RuleHit[])[],
+  more: readonly number[] = [],
+): Scored {
+  let best: Scored = { score: more.length > 0 ? rounded(noisyOr(more)) : 0, span: undefined };
+  for (const hits of windows) {
+    const own = hits.filter(({ rule }) => rule.groups.includes(group));
+    if (own.length === 0) continue;
+    const score = rounded(noisyOr([...own.map(({ weight }) => weight), ...more]));
+    if (score <= best.score) continue;
+    const strongest = own.reduce((most, hit) => (hit.weight > most.weight ? hit : most));
+    best = { score, span: [strongest.start, strongest.end] };
+  }
+  return best;
 }

@@ -7,7 +7,7 @@ import { Automaton } from './automaton.ts';
 /** Whether keywords must be whole words. */
 export type Bounds = 'word' | 'substring';
 
-const unitsPerStep = 8_192;
+const unitsPerStep = 2_048;
 
 /** Keywords in their folded forms, numbered in the order in which they are added. */
 export class Dictionary {

@@ -15,7 +15,9 @@ export const runInstincts: LayerRun = async ({ rules, facts, progress }) => {
   for (const rule of instincts) {
     const { name, category, sensitivity, action: own } = rule.primitive;
     const strategies = strategiesOf(rule);
-    const found = assess(category, strategies, evidence);
+    if (strategies.some((strategy) => strategy.name === 'judge'))
+      progress.skipped.push(`instinct/${name}: no judge`);
+    const found = await assess(category, strategies, evidence, facts.pace);
     if (!isEnough(found.score, thresholds[rule.sensitivity ?? sensitivity], facts) || found.score === 0)
       continue;
     const action = rule.action ?? own;
@@ -70,7 +72,7 @@ async function evidenceOf(instincts: readonly InstinctRule[], facts: Facts): Pro
       ? await repeatedShare(await wordsOf(fold(systemPrompt), pace), await wordsOf(views.folded, pace), pace)
       : 0;
   return {
-    hits: await facts.attacks(),
+    windows: await facts.attacks(),
     signs: views.folded.signs,
     length: views.folded.codes.length,
     canaryOf: (tokens) => place([...tokens, ...context.canaries]),

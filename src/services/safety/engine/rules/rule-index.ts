@@ -34,6 +34,36 @@ const chainsKept = 4;
 /** How much a rule counts at a place; null when it does not count there. */
 export type Weigher = (rule: Rule, start: number, end: number) => number | null;
 
+/**
+ * Evidence adds up only where it stands together: a long text has some sign of everything. The text is divided into blocks,
+ * and a window is two of them.
+ */
+export const blockLength = 300;
+
+/** The hits of each window that has any, of each rule the one that counts the most. */
+export async function windowsOf(hits: readonly RuleHit[], pace: Pace): Promise<RuleHit[][]> {
+  const blocks = new Map<number, RuleHit[]>();
+  for (const hit of hits) {
+    const block = blockOf(hit.start);
+    const known = blocks.get(block);
+    if (known === undefined) blocks.set(block, [hit]);
+    else known.push(hit);
+  }
+  const windows: RuleHit[][] = [];
+  for (const [block, first] of blocks) {
+    const best = new Map<Rule, RuleHit>();
+    for (const hit of [...first, ...(blocks.get(block + 1) ?? [])]) {
+      const known = best.get(hit.rule);
+      if (known === undefined || known.weight < hit.weight) best.set(hit.rule, hit);
+    }
+    windows.push([...best.values()]);
+    if (windows.length % 64 === 0 && pace.isDue) await pace.rest();
+  }
+  return windows;
+}
+
+const blockOf = (offset: number) => Math.floor(offset / blockLength);
+
 /** All built-in rules, found in one pass over a reading. */
 export class RuleIndex {
   readonly rules: readonly Rule[];
@@ -52,20 +82,21 @@ export class RuleIndex {
     if (number !== undefined) (this.#uses[number] ??= []).push({ rule, step, isStem });
   }
 
-  /** Finds the rules in a reading. Of the places of a rule that counts the most is kept. */
+  /** Finds the rules in a reading: of each rule the place in each block where it counts the most. */
   async find(reading: Reading, pace: Pace, weigh: Weigher): Promise<RuleHit[]> {
     const { view, isBounded } = reading;
     const best = new Map<number, RuleHit>();
     const chains = new Map<number, Chain[][]>();
     const complete = (index: number, start: number, end: number) => {
       const rule = this.rules[index]!;
-      const known = best.get(index);
+      const [from, to] = reading.spanOf(start, end);
+      const key = blockOf(from) * this.rules.length + index;
+      const known = best.get(key);
       if (known !== undefined && known.weight >= rule.weight) return;
       const weight = weigh(rule, start, end);
       if (weight === null || (known !== undefined && known.weight >= weight)) return;
-      const [from, to] = reading.spanOf(start, end);
       const encoding = reading.encodingAt?.(start) ?? reading.encoding;
-      best.set(index, { rule, weight, start: from, end: to, encoding });
+      best.set(key, { rule, weight, start: from, end: to, encoding });
     };
     await this.#dictionary.find(view, pace, (term, start, found) => {
       if (isBounded && !beginsWord(view, start)) return;

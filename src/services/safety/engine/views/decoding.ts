@@ -5,15 +5,17 @@ import type { Encoding, Reading } from './readings.ts';
 /** A part of the text that decodes to text. */
 interface Segment {
   readonly start: number;
-  readonly end: number;
+  end: number;
   readonly encoding: Encoding;
-  readonly text: string;
+  text: string;
 }
 
 const fewestBase64 = 24;
 const fewestHex = 32;
 const fewestEscapes = 3;
 const leastPrintable = 0.8;
+/** The most characters between the parts of one segment. */
+const widestGap = 2;
 /** Characters after an escaped part that are read with it. */
 const contextLength = 80;
 const charactersPerStep = 4_096;
@@ -42,6 +44,10 @@ export async function decoded(text: string, pace: Pace): Promise<Reading | undef
   segments.end();
   const { list } = segments;
   if (list.length === 0) return undefined;
+  // Often only a part of the text is escaped, and only the whole makes sense.
+  for (const segment of list)
+    if (segment.encoding === 'escapes' || segment.encoding === 'percent')
+      segment.text += text.slice(segment.end, segment.end + contextLength);
   const joined = list.map((segment) => segment.text).join('\n');
   const starts: number[] = [];
   for (let index = 0, at = 0; index < list.length; at += list[index++]!.text.length + 1) starts.push(at);
@@ -131,7 +137,7 @@ class Segments {
       const code = this.#text.charCodeAt(at) - 0xdc00;
       if (code >= 0x20 && code < 0x7f) hidden += String.fromCharCode(code);
     }
-    if (hidden !== '') this.list.push({ start, end, encoding: 'tags', text: hidden });
+    if (hidden !== '') this.#push(start, end, 'tags', hidden);
   }
 
   #endHex(end: number): void {
@@ -165,9 +171,7 @@ class Segments {
     if (this.#backslashes >= fewestEscapes || this.#entities >= fewestEscapes) {
       const run = this.#text.slice(word, end);
       const plain = run.replace(escapes, plainOf);
-      // Often only a part of the text is escaped, and only the whole makes sense.
-      const rest = this.#text.slice(end, end + contextLength);
-      if (plain !== run) this.list.push({ start: word, end, encoding: 'escapes', text: plain + rest });
+      if (plain !== run) this.#push(word, end, 'escapes', plain);
     }
     this.#percents = this.#backslashes = this.#entities = 0;
   }
@@ -175,8 +179,17 @@ class Segments {
   #add(start: number, end: number, encoding: Encoding, bytes: Buffer): boolean {
     const text = bytes.toString('utf8');
     const isText = isPrintable(text);
-    if (isText) this.list.push({ start, end, encoding, text });
+    if (isText) this.#push(start, end, encoding, text);
     return isText;
+  }
+
+  /** Words that are encoded one by one are one segment. */
+  #push(start: number, end: number, encoding: Encoding, text: string): void {
+    const last = this.list.at(-1);
+    if (last?.encoding === encoding && start - last.end <= widestGap) {
+      last.text += ` ${text}`;
+      last.end = end;
+    } else this.list.push({ start, end, encoding, text });
   }
 }
 
@@ -190,17 +203,23 @@ function plainOf(escape: string, ...groups: (string | number | undefined)[]): st
   return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
 }
 
-const twoHexDigits = /^[0-9A-Fa-f]{2}$/;
+/** The value of a hexadecimal digit; -1 for other bytes. */
+const digitValue = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  digitValue[digit.charCodeAt(0)] = value;
+  digitValue[digit.toUpperCase().charCodeAt(0)] = value;
+}
 
 function bytesOfPercents(text: string): Buffer | undefined {
   let count = 0;
   const bytes = Buffer.from(text, 'utf8');
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const digits = bytes[at] === 0x25 ? bytes.toString('latin1', at + 1, at + 3) : '';
-    if (!twoHexDigits.test(digits)) bytes[length++] = bytes[at]! === 0x2b ? 0x20 : bytes[at]!;
+    const high = bytes[at] === 0x25 ? digitValue[bytes[at + 1] ?? 0]! : -1;
+    const low = high < 0 ? -1 : digitValue[bytes[at + 2] ?? 0]!;
+    if (low < 0) bytes[length++] = bytes[at]! === 0x2b ? 0x20 : bytes[at]!;
     else {
-      bytes[length++] = Number.parseInt(digits, 16);
+      bytes[length++] = high * 16 + low;
       at += 2;
       count++;
     }

@@ -4,7 +4,7 @@ import { reversed, rotated, spelledOut, unleeted } from './disguises.ts';
 import { Folder, type Folded } from './folding.ts';
 import { reading, type Reading } from './readings.ts';
 
-const charactersPerStep = 8_192;
+const charactersPerStep = 4_096;
 
 /** The views of one text, each made when it is first needed. */
 export class TextViews {
@@ -12,7 +12,7 @@ export class TextViews {
   readonly folded: Folded;
   readonly plain: Reading;
   readonly #pace: Pace;
-  #leet: Reading | undefined | null = null;
+  #leet: Promise<Reading | undefined> | undefined;
 
   private constructor(text: string, folded: Folded, pace: Pace) {
     this.text = text;
@@ -33,27 +33,21 @@ export class TextViews {
   }
 
   /** The text without digits and signs in place of letters; undefined when it has none. */
-  get leet(): Reading | undefined {
-    if (this.#leet === null) this.#leet = unleeted(this.folded);
-    return this.#leet;
+  leet(): Promise<Reading | undefined> {
+    return (this.#leet ??= unleeted(this.folded, this.#pace));
   }
 
   /** The other forms in which an attack may be hidden. */
   async disguises(): Promise<Reading[]> {
-    await this.#restIfDue();
-    const found = [this.leet];
-    await this.#restIfDue();
-    found.push(spelledOut(this.folded));
-    await this.#restIfDue();
-    found.push(await decoded(this.text, this.#pace));
+    const found = [
+      await this.leet(),
+      await spelledOut(this.folded, this.#pace),
+      await decoded(this.text, this.#pace),
+    ];
     return found.filter((candidate) => candidate !== undefined);
   }
 
   reversed = (): Reading => reversed(this.folded);
 
   rotated = (): Reading => rotated(this.folded);
-
-  async #restIfDue(): Promise<void> {
-    if (this.#pace.isDue) await this.#pace.rest();
-  }
 }
