@@ -30,7 +30,7 @@ export const appStore = (sql: Sql) => ({
     const fits = entries.filter(([, by]) => by > 0);
     const { count } = await sql`
       update safety.app set ${sets.reduce((before, set) => sql`${before}, ${set}`)}
-      where app_id = ${app} ${fits.map(([name, by]) => sql`and ${sql(name)} + ${by} <= ${limits[name]}`)}`;
+      where ${fits.reduce((before, [name, by]) => sql`${before} and ${sql(name)} + ${by} <= ${limits[name]}`, sql`app_id = ${app}`)}`;
     if (count > 0) return [];
     const [row] = await sql<[Record<Counted, number>]>`
       select ${sql(fits.map(([name]) => name))} from safety.app where app_id = ${app}`;

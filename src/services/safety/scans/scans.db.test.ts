@@ -53,7 +53,7 @@ describe('a scan', () => {
 
   it.each([
     [{}, 'text: required, unless there are messages'],
-    [{ text: '' }, 'text: must have at least 1 character'],
+    [{ text: '' }, 'text: must not be empty'],
     [{ text: 'x', messages: [{ role: 'user', content: 'y' }] }, 'messages: not together with text'],
     [{ text: 'x', profile: 'nobody' }, 'profile: no enabled profile has this name'],
     [{ text: 'x', detectors: ['pii.nothing'] }, 'detectors[0]: no detector has this id'],
@@ -107,9 +107,12 @@ describe('a scan', () => {
   });
 
   it('leaves no raw text anywhere', async () => {
-    const text = `I am ${marker}@example.com, key AKIA${'Z7QM'.repeat(4)} ${marker}`;
-    await api.scanInput(text, { profile: 'permissive' });
-    await api.scanOutput(text);
+    const text = `I am ${marker}@example.com`;
+    expect((await api.scanOutput(text)).decision).toBe('redact');
+    await api.create('awareness', { name: 'blocks', focus: 'pii', action: 'block', detectors: [] });
+    await api.create('profiles', { name: 'blocks', awareness: [{ awareness_name: 'blocks' }] });
+    expect((await api.scanInput(text, { profile: 'blocks' })).decision).toBe('block');
+    await api.refusal('POST', '/scan/input', { body: { text, detectors: ['pii.nothing'] } });
     const tables = await server.db.sql<{ name: string }[]>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('safety', 'plinth')`;
     const found: string[] = [];
