@@ -21,7 +21,8 @@ export const alternatives: readonly Alternative[] = [
     service: 'safety',
     member: 'text',
     instead: 'messages',
-    reason: 'A conversation can be sent as its messages; a request with neither is refused for the missing text.',
+    reason:
+      'A conversation can be sent as its messages; a request with neither is refused for the missing text.',
   },
 ];
 

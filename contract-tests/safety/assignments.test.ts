@@ -29,7 +29,9 @@ contract('Assignments of policies', (api: Api) => {
       const { id } = await create('app');
       const operator = api.operator();
       await operator.refused(400, /level app/, ({ safety }) => safety.policies.assign({ policyId: id }));
-      await operator.refused(400, /must be an id/, ({ safety }) => safety.policies.unassign({ policyId: foreign }));
+      await operator.refused(400, /must be an id/, ({ safety }) =>
+        safety.policies.unassign({ policyId: foreign }),
+      );
     });
 
     it('404 for a policy that does not exist', () =>
@@ -42,7 +44,8 @@ contract('Assignments of policies', (api: Api) => {
       const tenant = api.tenant();
       await tenant.plinth.safety.policies.assign({ policyId: id });
       const listed = [];
-      for await (const one of tenant.plinth.safety.policies.listAssignments({ policyId: id })) listed.push(one);
+      for await (const one of tenant.plinth.safety.policies.listAssignments({ policyId: id }))
+        listed.push(one);
       expect(listed.length).toBeGreaterThan(0);
     });
 

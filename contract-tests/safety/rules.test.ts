@@ -40,7 +40,10 @@ contract('Rules', (api: Api) => {
     const { prefix, entity, body } = kinds[name];
     const clientOf = (plinth: { safety: unknown }) => (plinth.safety as Record<Name, Client>)[name];
     const rules = () => clientOf(api.operator().plinth);
-    const byId = (id: string, more: object = {}) => ({ [name === 'policies' ? 'policyId' : 'id']: id, ...more });
+    const byId = (id: string, more: object = {}) => ({
+      [name === 'policies' ? 'policyId' : 'id']: id,
+      ...more,
+    });
     const never = byId(`${prefix}_01m7w4n5e0zzzzzzzzzzzzzzzz`);
     const make = () => rules().create({ body: { name: newName(), ...body } });
 
@@ -161,7 +164,8 @@ contract('Rules', (api: Api) => {
     const { safety } = api.operator().plinth;
     const client = (safety as unknown as Record<Name, Client>)[name];
     const made = await client.create({ body: { name: newName(), ...kinds[name].body } });
-    if (api.target === 'server') await safety.profiles.create({ body: { name: newName(), [name]: [made.name] } });
+    if (api.target === 'server')
+      await safety.profiles.create({ body: { name: newName(), [name]: [made.name] } });
     await api
       .operator()
       .refused(409, /^in use by profile /, (plinth) =>

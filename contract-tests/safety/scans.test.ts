@@ -58,7 +58,11 @@ contract('Vault and detectors', (api: Api) => {
     });
 
     it('400 without a text', () =>
-      api.tenant().refused(400, 'text: must not be empty', ({ safety }) => safety.vault.restore({ body: { text: '' } })));
+      api
+        .tenant()
+        .refused(400, 'text: must not be empty', ({ safety }) =>
+          safety.vault.restore({ body: { text: '' } }),
+        ));
   });
 
   describe('erase', () => {

@@ -14,7 +14,11 @@ const codes: Partial<Record<ErrorKind, ErrorCode>> = {
   unavailable: 'OVERLOADED',
 };
 
-const byStatus: Readonly<Record<number, ErrorCode>> = { 400: 'BAD_REQUEST', 404: 'NOT_FOUND', 503: 'OVERLOADED' };
+const byStatus: Readonly<Record<number, ErrorCode>> = {
+  400: 'BAD_REQUEST',
+  404: 'NOT_FOUND',
+  503: 'OVERLOADED',
+};
 
 /** The service's error envelope. The status decides where the kind has no word of its own. */
 export const encodeError = ({ kind, message }: DomainError, status: number) => ({
@@ -28,7 +32,8 @@ export const InUse = (entity: string, name: string) => Conflict(`in use by ${ent
 
 export const BuiltIn = (entity: string) => Conflict(`${entity} is built in and cannot be changed`);
 
-export const LimitReached = (most: number, what: string) => Conflict(`app has reached its limit of ${most} ${what}`);
+export const LimitReached = (most: number, what: string) =>
+  Conflict(`app has reached its limit of ${most} ${what}`);
 
 export const QueueFull = () => Unavailable('scan queue is full', { retryAfter: 1 });
 

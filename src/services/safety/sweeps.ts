@@ -46,7 +46,10 @@ export const sweeps = ({
 };
 
 /** Seals what the previous master key sealed with the current one, so that the previous one can be forgotten. */
-const keySweep = ({ db, sealer }: Pick<Deps, 'db'> & { readonly sealer: Sealer }, previousId: Buffer): Sweep => ({
+const keySweep = (
+  { db, sealer }: Pick<Deps, 'db'> & { readonly sealer: Sealer },
+  previousId: Buffer,
+): Sweep => ({
   name: 'safety.keys',
   everyMs: 600_000,
   batch: 500,

@@ -45,7 +45,8 @@ export const tools = (api: Api) => {
         ...options,
         body: { ...(path === 'policies' ? {} : examples[path]), ...body },
       }),
-    scanInput: (text: string, body: object = {}, options: TestRequest = {}) => scan('input', text, body, options),
+    scanInput: (text: string, body: object = {}, options: TestRequest = {}) =>
+      scan('input', text, body, options),
     scanOutput: (text: string, body: object = {}, options: TestRequest = {}) =>
       scan('output', text, body, options),
     /** Returns the status and the message, which most refusal tests compare. */

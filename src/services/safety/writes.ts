@@ -22,7 +22,10 @@ export interface Write {
 export type Writer = <T>(context: Context, run: (write: Write) => Promise<T>) => Promise<T>;
 
 /** The assignments of a tenant in an app, as a subject of changes. */
-export const assignmentsOf = (tenant: string, app: string) => ({ kind: 'assignments', id: `${tenant} ${app}` });
+export const assignmentsOf = (tenant: string, app: string) => ({
+  kind: 'assignments',
+  id: `${tenant} ${app}`,
+});
 
 /**
  * Every write of rules goes through here: one transaction that begins with the lock of the app's row and its next revision, so that

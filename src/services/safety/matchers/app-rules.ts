@@ -125,8 +125,7 @@ const builtInPrimitives = new Map(
 /** References keep a primitive from being deleted, so that it is always there. */
 function primitiveOf(byId: AppRules['byId'], id: string): object {
   const stored = byId.get(id);
-  if (stored !== undefined)
-    return { ...stored.body, name: stored.name, enabled: stored.enabled };
+  if (stored !== undefined) return { ...stored.body, name: stored.name, enabled: stored.enabled };
   const builtIn = builtInPrimitives.get(id);
   if (builtIn === undefined) throw new Error(`a profile refers to ${id}, which does not exist`);
   return builtIn;
@@ -138,7 +137,8 @@ export function namesByKey({ awareness, redaction }: ProfileRules): boolean {
   return (
     isKeyed(redaction.method) ||
     awareness.some(
-      ({ primitive, action }) => (action ?? primitive.action) === 'vault' || isKeyed(primitive.redaction?.method),
+      ({ primitive, action }) =>
+        (action ?? primitive.action) === 'vault' || isKeyed(primitive.redaction?.method),
     )
   );
 }

@@ -5,7 +5,14 @@ import type { Deps } from '../deps.ts';
 import { compile, type CompiledPolicy, type Matcher, type ProfileRules } from '../engine/index.ts';
 import { assignmentStore } from '../policies/assignments.store.ts';
 import { assignmentsOf } from '../writes.ts';
-import { type AppRules, appRulesOf, chooseProfile, inForce, namesByKey, profileRulesOf } from './app-rules.ts';
+import {
+  type AppRules,
+  appRulesOf,
+  chooseProfile,
+  inForce,
+  namesByKey,
+  profileRulesOf,
+} from './app-rules.ts';
 import { sourceStore } from './sources.store.ts';
 
 /** What a scan is decided by. */
@@ -44,7 +51,11 @@ const keptTenants = 20_000;
  * Keeps the rules of apps as they were read, and the matchers compiled from them, up to the given memory. A change reaches this
  * process at once, and others within the staleness bound; when the database cannot be heard, a scan reads the rules again.
  */
-export function createMatchers({ db, changes, settings }: Pick<Deps, 'db' | 'changes' | 'settings'>): Matchers {
+export function createMatchers({
+  db,
+  changes,
+  settings,
+}: Pick<Deps, 'db' | 'changes' | 'settings'>): Matchers {
   const apps = createFreshCache<string, AppRules>({
     size: keptApps,
     changes,
@@ -101,7 +112,8 @@ export function createMatchers({ db, changes, settings }: Pick<Deps, 'db' | 'cha
     async rulesFor(scope, asked) {
       const app = apps.get(scope.app) ?? (await apps.load(scope.app))!;
       const key = `${scope.tenant} ${scope.app}`;
-      const given = app.policies.length === 0 ? undefined : (assignments.get(key) ?? (await assignments.load(scope)));
+      const given =
+        app.policies.length === 0 ? undefined : (assignments.get(key) ?? (await assignments.load(scope)));
       const policies = inForce(app, given?.policies ?? new Set());
       const profile = chooseProfile(app, asked, policies);
       if (profile === undefined) throw Invalid('profile: no enabled profile has this name');

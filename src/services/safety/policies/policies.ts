@@ -36,8 +36,7 @@ export function policies({ db, write }: Pick<Deps, 'db' | 'write'>) {
     unassign: ({ policyId, body }, context) =>
       write(context, async ({ sql, app, emit, reassigned }) => {
         const tenant = targetOf(body, context);
-        if (!(await assignmentStore(sql).delete(tenant, app, policyId)))
-          throw NotAssigned();
+        if (!(await assignmentStore(sql).delete(tenant, app, policyId))) throw NotAssigned();
         reassigned(tenant);
         emit('safety.policy.unassigned', policyId, { policy_id: policyId, tenant_id: tenant });
       }),

@@ -37,7 +37,10 @@ export function contentsOf(kind: RuleKind, body: Body): Contents {
     }
     case 'judgment': {
       const { assessors } = body as unknown as JudgmentCreate;
-      const words = assessors.flatMap(({ config }) => [...(config.required ?? []), ...(config.forbidden ?? [])]);
+      const words = assessors.flatMap(({ config }) => [
+        ...(config.required ?? []),
+        ...(config.forbidden ?? []),
+      ]);
       return { keywords: words.length, expressions: [] };
     }
     case 'reflex': {

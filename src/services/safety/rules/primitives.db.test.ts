@@ -66,7 +66,10 @@ describe.each(paths)('%s', (path) => {
     const builtin = await api.send('GET', `/${path}?builtin=true`);
     for (const { id, app_id, revision } of builtin) {
       expect([app_id, revision]).toEqual(['', 0]);
-      expect(await api.refusal('DELETE', `/${path}/${id}`)).toEqual([409, expect.stringContaining('built in')]);
+      expect(await api.refusal('DELETE', `/${path}/${id}`)).toEqual([
+        409,
+        expect.stringContaining('built in'),
+      ]);
       expect(await api.refusal('PUT', `/${path}/${id}`, { body: {} })).toEqual([
         409,
         expect.stringContaining('built in'),
@@ -100,10 +103,16 @@ describe('profiles', () => {
       { instinct_name: 'new', sensitivity: 'paranoid' },
       { instinct_name: 'builtin/injection', sensitivity: null },
     ]);
-    expect(await api.refusal('DELETE', `/instincts/${attacks.id}`)).toEqual([409, 'in use by profile "refers"']);
+    expect(await api.refusal('DELETE', `/instincts/${attacks.id}`)).toEqual([
+      409,
+      'in use by profile "refers"',
+    ]);
     const policy = await api.create('policies', { name: 'chooses', profile: 'refers' });
     expect(policy.profile).toBe('refers');
-    expect(await api.refusal('DELETE', `/profiles/${profile.id}`)).toEqual([409, 'in use by policy "chooses"']);
+    expect(await api.refusal('DELETE', `/profiles/${profile.id}`)).toEqual([
+      409,
+      'in use by policy "chooses"',
+    ]);
     await api.send('DELETE', `/policies/${policy.id}`);
     await api.send('DELETE', `/profiles/${profile.id}`);
     await api.send('DELETE', `/instincts/${attacks.id}`);
@@ -114,6 +123,9 @@ describe('profiles', () => {
     [{ boundaries: ['nobody'] }, 'boundaries[0]: no boundary has this name'],
     [{ values: ['builtin/respect', 'builtin/respect'] }, 'values[1]: named twice'],
   ])('refuse %j', async (body, error) => {
-    expect(await api.refusal('POST', '/profiles', { body: { name: 'refused', ...body } })).toEqual([400, error]);
+    expect(await api.refusal('POST', '/profiles', { body: { name: 'refused', ...body } })).toEqual([
+      400,
+      error,
+    ]);
   });
 });

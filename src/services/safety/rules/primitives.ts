@@ -51,7 +51,10 @@ function boundaries(deps: Needed) {
 
 function values(deps: Needed) {
   const of = rules(deps, kinds.value);
-  return { ...of, list: (request, context) => of.list(request, undefined, context) } satisfies Values<Context>;
+  return {
+    ...of,
+    list: (request, context) => of.list(request, undefined, context),
+  } satisfies Values<Context>;
 }
 
 function judgments(deps: Needed) {

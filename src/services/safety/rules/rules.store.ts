@@ -82,9 +82,13 @@ export const ruleStore = (sql: Sql) => ({
       where app_id = ${app} and kind = ${kind}
         ${enabled === undefined ? sql`` : sql`and enabled = ${enabled}`}
         ${facet === undefined ? sql`` : sql`and facets @> ${[facet]}::text[]`}
-        ${inForceIn === undefined ? sql`` : sql`and enabled and (facets @> ${['app']}::text[] or exists (
+        ${
+          inForceIn === undefined
+            ? sql``
+            : sql`and enabled and (facets @> ${['app']}::text[] or exists (
           select from safety.assignment as given
-          where given.tenant_id = ${inForceIn} and given.app_id = ${app} and given.policy_id = rule.id))`}
+          where given.tenant_id = ${inForceIn} and given.app_id = ${app} and given.policy_id = rule.id))`
+        }
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
   },

@@ -163,7 +163,16 @@ async function storable<K extends RuleKind>(
   const own = bodyOf(given);
   const { body, refs } = withIds(kind, own, await ruleStore(sql).byNames(app, referencesIn(kind, own)));
   const listed = facets(own as never);
-  return { app_id: app, kind, name: given.name, enabled: given.enabled, facets: listed, refs, body, revision };
+  return {
+    app_id: app,
+    kind,
+    name: given.name,
+    enabled: given.enabled,
+    facets: listed,
+    refs,
+    body,
+    revision,
+  };
 }
 
 /** @throws Conflict when the app may not have that much more */

@@ -59,7 +59,8 @@ export function countedOf({ from, to }: Period, keptSince: number): Counted {
   return { hours: [hourText(first), hourText(end)], edges };
 }
 
-const hourText = (ms: number | undefined) => (ms === undefined ? null : momentText(Math.max(ms, earliestMoment)));
+const hourText = (ms: number | undefined) =>
+  ms === undefined ? null : momentText(Math.max(ms, earliestMoment));
 
 function firstWhole(ms: number, keptSince: number): number {
   const hour = hourOf(ms);

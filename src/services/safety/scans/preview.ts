@@ -64,7 +64,14 @@ const within = (field: string, error: unknown): unknown =>
   error instanceof DomainError ? Invalid(`${field}.${error.message}`, { cause: error }) : error;
 
 function withInline(rules: Rules, given: Partial<InlinePrimitives>): Rules {
-  const { instincts = [], awareness = [], boundaries = [], values = [], judgments = [], reflexes = [] } = given;
+  const {
+    instincts = [],
+    awareness = [],
+    boundaries = [],
+    values = [],
+    judgments = [],
+    reflexes = [],
+  } = given;
   if (Object.values(given).every((list) => list.length === 0)) return rules;
   const own = rules.rules;
   const all: ProfileRules = {

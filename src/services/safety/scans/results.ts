@@ -28,7 +28,10 @@ export function resultOf(
   return storable({
     ...result,
     ...circumstances,
-    findings: findings.map((finding): Finding => ({ ...finding, message_index: finding.message_index ?? null })),
+    findings: findings.map((finding): Finding => ({
+      ...finding,
+      message_index: finding.message_index ?? null,
+    })),
     // What was sent as messages is passed on as messages.
     redacted: messages === undefined ? result.redacted : '',
     redacted_messages: (redactedMessages ?? []).map((content, index) => ({

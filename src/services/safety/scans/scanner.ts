@@ -107,7 +107,8 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
       const key = rules.isKeyed ? await keys.obtain(context.tenant) : undefined;
       const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, length });
       const complete: ScanResult = { id: newId('scan', now), ...result };
-      const stored = settings.storeRedacted === 'on' ? complete : { ...complete, redacted: '', redacted_messages: [] };
+      const stored =
+        settings.storeRedacted === 'on' ? complete : { ...complete, redacted: '', redacted_messages: [] };
       const kept = await recorder.keep({
         result: stored,
         userId: prepared.userId,
@@ -153,7 +154,8 @@ function prepare(request: ScanRequest, direction: Direction, context: Context): 
 }
 
 /** The author of a text that names none: the user or the key that sent it. Root is nobody's author. */
-const callerOf = ({ userId, credential }: Context) => userId ?? (credential.kind === 'key' ? credential.id : '');
+const callerOf = ({ userId, credential }: Context) =>
+  userId ?? (credential.kind === 'key' ? credential.id : '');
 
 /** The engine's own limits are answers, not failures: what a request asked for is too much, or the server has too much to do. */
 async function interruptible(work: Promise<EngineResult>): Promise<EngineResult> {

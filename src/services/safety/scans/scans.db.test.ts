@@ -21,7 +21,12 @@ describe('a scan', () => {
     const scan = await api.scanInput(withAddress, { metadata: { order: 7 }, context: { user_id: 'user-1' } });
     expect(scan).toMatchObject({ decision: 'redact', blocked: false, pii_count: 1, profile_used: 'default' });
     expect(scan.redacted).toBe('Write to me [EMAIL_1] please');
-    expect(scan.findings[0]).toMatchObject({ start: 12, end: 34, message_index: null, match: 'j***@e***.com' });
+    expect(scan.findings[0]).toMatchObject({
+      start: 12,
+      end: 34,
+      message_index: null,
+      match: 'j***@e***.com',
+    });
     expect(await api.send('GET', `/scans/${scan.id}`)).toEqual(scan);
     expect(await api.send('GET', '/scans?user_id=user-1')).toEqual([scan]);
     const events = await server.db.sql`select type, data from safety.outbox where subject = ${scan.id}`;
@@ -150,7 +155,10 @@ describe('statistics', () => {
       by_direction: { input: 1, output: 3 },
       by_decision: { allow: 3, flag: 0, redact: 1, block: 0 },
     });
-    expect(await api.refusal('GET', '/scans/stats?from=2026-02-30')).toEqual([400, expect.stringMatching(/^from/)]);
+    expect(await api.refusal('GET', '/scans/stats?from=2026-02-30')).toEqual([
+      400,
+      expect.stringMatching(/^from/),
+    ]);
   });
 });
 
@@ -171,7 +179,9 @@ describe('a preview', () => {
       text: `${withAddress} about the internal roadmap`,
       direction: 'input',
       primitives: {
-        boundaries: [{ name: 'b', limits: [{ scope: 'custom', deny: ['internal roadmap'] }], response: 'No.' }],
+        boundaries: [
+          { name: 'b', limits: [{ scope: 'custom', deny: ['internal roadmap'] }], response: 'No.' },
+        ],
         awareness: [{ name: 'v', focus: 'pii', action: 'vault' }],
       },
     };
@@ -180,7 +190,9 @@ describe('a preview', () => {
     expect(await count()).toEqual(before);
     const broken = { instincts: [{ name: 'i', category: 'injection', metadata: { a: 'x'.repeat(17_000) } }] };
     expect(
-      await api.refusal('POST', '/scan/preview', { body: { text: 'x', direction: 'input', primitives: broken } }),
+      await api.refusal('POST', '/scan/preview', {
+        body: { text: 'x', direction: 'input', primitives: broken },
+      }),
     ).toEqual([400, 'primitives.instincts[0].metadata: larger than 16384 bytes']);
   });
 });

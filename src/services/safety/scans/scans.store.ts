@@ -80,7 +80,14 @@ export const scanStore = (sql: Sql) => ({
 
 const columns = (sql: Sql) => sql`tenant_id, id, direction, decision, profile_used, body`;
 
-function bodyOf({ tenant_id: _, id: __, direction: ___, decision: ____, profile_used: _____, ...body }: ScanResult) {
+function bodyOf({
+  tenant_id: _,
+  id: __,
+  direction: ___,
+  decision: ____,
+  profile_used: _____,
+  ...body
+}: ScanResult) {
   return body;
 }
 

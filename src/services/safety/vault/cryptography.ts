@@ -62,7 +62,12 @@ export interface Place {
 }
 
 /** Encrypts an original: version, nonce, ciphertext, tag. */
-export function seal({ vault }: VaultKeys, place: Place, original: string, nonce = randomBytes(nonceLength)): Buffer {
+export function seal(
+  { vault }: VaultKeys,
+  place: Place,
+  original: string,
+  nonce = randomBytes(nonceLength),
+): Buffer {
   const cipher = createCipheriv('aes-256-gcm', vault, nonce).setAAD(boundTo(place));
   const sealed = Buffer.concat([cipher.update(original, 'utf8'), cipher.final()]);
   return Buffer.concat([Buffer.from([version]), nonce, sealed, cipher.getAuthTag()]);
@@ -75,7 +80,9 @@ export function open({ vault }: VaultKeys, place: Place, box: Uint8Array): strin
   if (bytes[0] !== version || end < 1 + nonceLength) throw new Error('not a sealed original');
   const decipher = createDecipheriv('aes-256-gcm', vault, bytes.subarray(1, 1 + nonceLength));
   decipher.setAAD(boundTo(place)).setAuthTag(bytes.subarray(end));
-  return Buffer.concat([decipher.update(bytes.subarray(1 + nonceLength, end)), decipher.final()]).toString('utf8');
+  return Buffer.concat([decipher.update(bytes.subarray(1 + nonceLength, end)), decipher.final()]).toString(
+    'utf8',
+  );
 }
 
 const boundTo = ({ tenant, token, name }: Place) => Buffer.from(`${tenant}\0${token}\0${name}`);

@@ -36,8 +36,7 @@ describe('the vault', () => {
 
   it('forgets a scan, a user, and everything at once', async () => {
     const tenant = 'forgets';
-    const scan = (text: string, user_id: string) =>
-      api.scanInput(text, { context: { user_id } }, { tenant });
+    const scan = (text: string, user_id: string) => api.scanInput(text, { context: { user_id } }, { tenant });
     const one = await scan('a.one@example.com', 'one');
     const two = await scan('a.two@example.com and a.one@example.com', 'two');
     expect(await erase({ scan_id: one.id }, tenant)).toBe(0);

@@ -19,7 +19,8 @@ export function vault({ db, changes, keys }: Pick<Deps, 'db' | 'changes'> & { re
     async restore({ body: { text } }, context) {
       const { tenant } = context;
       const result = restored(text, await originalsOf(tenant, tokensIn(text)), mostRestored);
-      if (result === undefined) throw Invalid(`text: its originals have more than ${mostRestored} characters`);
+      if (result === undefined)
+        throw Invalid(`text: its originals have more than ${mostRestored} characters`);
       if (result.restored > 0)
         await db.transaction(async (sql) => {
           const unit = new UnitOfWork(sql, context, 'safety');

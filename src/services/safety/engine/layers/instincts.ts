@@ -15,8 +15,6 @@ export const runInstincts: LayerRun = async ({ rules, facts, progress }) => {
   for (const rule of instincts) {
     const { name, category, sensitivity, action: own } = rule.primitive;
     const strategies = strategiesOf(rule);
-    if (strategies.some((strategy) => strategy.name === 'judge'))
-      progress.skipped.push(`instinct/${name}: no judge`);
     const found = await assess(category, strategies, evidence, facts.pace);
     if (!isEnough(found.score, thresholds[rule.sensitivity ?? sensitivity], facts) || found.score === 0)
       continue;
