@@ -7,8 +7,10 @@
  * - A *matcher* is a profile whose rules are compiled.
  */
 export { builtins } from './builtins/builtins.ts';
+export { detectorCatalogue } from './builtins/detectors.ts';
 export { checkRegex } from './expressions/checks.ts';
 export { compile, type Matcher } from './matcher.ts';
 export { compilePolicy, type CompiledPolicy } from './policies/policies.ts';
+export { Interrupted } from './pace.ts';
 export { scan } from './scan.ts';
 export type * from './types.ts';

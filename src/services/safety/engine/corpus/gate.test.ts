@@ -42,8 +42,7 @@ test('attacks in the midst of a long harmless text are found as well', async () 
 });
 
 test('a long harmless text does not become an attack by its length', async () => {
-  const { decision, findings } = await scanText(
-    benign.texts.filter((_, index) => index % 2 === 0).join('\n\n'),
-  );
-  expect(decision, JSON.stringify(findings)).not.toBe('block');
+  const between = `\n${'The weather was fine and the train arrived on time. '.repeat(12)}\n`;
+  const { findings } = await scanText(benign.texts.join(between));
+  expect(findings.filter(isAttack)).toEqual([]);
 });

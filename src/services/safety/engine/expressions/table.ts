@@ -1,4 +1,5 @@
 import { RE2Set } from 're2js';
+import { Interrupted } from '../pace.ts';
 
 /** A state of the automaton, of which the library's types say nothing. */
 export interface State {
@@ -49,7 +50,7 @@ export class Table {
   /** The state before a position of a text. */
   start(text: string, at: number): State {
     const state = this.#automaton.start(inputOf(text), at);
-    if (state === null) throw new RangeError('a state larger than the memory of the automaton');
+    if (state === null) throw new Interrupted('engine.limit');
     return state;
   }
 
@@ -66,7 +67,8 @@ export class Table {
       const kept = automaton.resetCache(state);
       next = kept && automaton.step(kept, column, rune, this.#anchor);
     }
-    if (next === null) throw new RangeError('a state larger than the memory of the automaton');
+    // One state alone may be larger than the memory.
+    if (next === null) throw new Interrupted('engine.limit');
     return next;
   }
 
