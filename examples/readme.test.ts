@@ -218,7 +218,8 @@ describe('the README', () => {
   });
 
   it('guards a prompt, with the members that are printed', async () => {
-    const printed = JSON.parse(textAfter('json prompt-answer')) as object;
+    const printed = JSON.parse(textOf('json prompt-answer')) as object;
+    const session = await sessionOf(server.url, data);
     expect(JSON.parse(await session.run('sh prompt'))).toMatchObject(printed);
   });
 

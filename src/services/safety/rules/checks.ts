@@ -5,12 +5,10 @@ import type {
   JudgmentCreate,
   PolicyCreate,
   Principle,
-  ReflexCreate,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
 import { Invalid } from '../../../lib/errors.ts';
-import { detectors } from '../detectors.ts';
-import { compilePolicy } from '../engine/index.ts';
+import { compilePolicy, detectorCatalogue } from '../engine/index.ts';
 import type { RuleKind } from '../limits.ts';
 import { checkReflex } from './reflex-checks.ts';
 import type { Body } from './references.ts';
@@ -68,7 +66,7 @@ function checkAwareness({ focus, detectors: wanted }: AwarenessPrimitiveCreate):
     const field = `detectors[${index}]`;
     checkSize(`${field}.config`, config, mostConfig);
     const isOwn = patterns.length > 0 || keywords.length > 0;
-    const isBuiltIn = detectors.some((known) => known.id === name && known.focus === focus);
+    const isBuiltIn = detectorCatalogue.some((known) => known.id === name && known.focus === focus);
     if (isOwn && focus !== 'custom' && focus !== 'topic')
       throw Invalid(`${field}: keywords and patterns are only for custom and topic`);
     if (focus === 'custom' && !isOwn) throw Invalid(`${field}: needs keywords or patterns`);

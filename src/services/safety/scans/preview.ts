@@ -7,7 +7,6 @@ import { namesByKey } from '../matchers/app-rules.ts';
 import type { Matchers, Rules } from '../matchers/matchers.ts';
 import { checkRule } from '../rules/checks.ts';
 import { contentsOf, weigh } from '../rules/contents.ts';
-import type { Body } from '../rules/references.ts';
 import type { Scanner } from './scanner.ts';
 
 /** What all primitives of a preview may have together: few enough to be compiled while others wait. */
@@ -44,7 +43,7 @@ async function check(primitives: Partial<InlinePrimitives>): Promise<void> {
     for (const [index, primitive] of (primitives[member] ?? []).entries()) {
       const inside = (error: unknown) => within(`primitives.${member}[${index}]`, error);
       const { name, ...rest } = primitive;
-      const contents = contentsOf(kind, rest as Body);
+      const contents = contentsOf(kind, rest);
       keywords += contents.keywords;
       expressions += contents.expressions.length;
       if (keywords > mostInline.keywords)
@@ -52,7 +51,7 @@ async function check(primitives: Partial<InlinePrimitives>): Promise<void> {
       if (expressions > mostInline.expressions)
         throw Invalid(`primitives: must have at most ${mostInline.expressions} regular expressions together`);
       try {
-        checkRule(kind, name, rest as Body);
+        checkRule(kind, name, rest);
         await weigh(contents);
       } catch (error) {
         throw inside(error);

@@ -4,7 +4,7 @@ import { toDomainError } from '../../../db/errors.ts';
 import { groupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/index.ts';
 import { emit, type Event } from '../../../db/outbox.ts';
-import { DomainError, Internal } from '../../../lib/errors.ts';
+import { DomainError } from '../../../lib/errors.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { QueueFull } from '../errors.ts';
@@ -120,7 +120,7 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
       } finally {
         waiting--;
       }
-      if (item.kept === undefined) throw item.failure ?? Internal(new Error('a scan was not stored'));
+      if (item.kept === undefined) throw toDomainError(item.failure) as Error;
       return item.kept;
     },
     waiting: () => waiting,

@@ -5,7 +5,7 @@ import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { type EngineResult, scan, type Vaulted } from '../engine/index.ts';
+import { detectorCatalogue, type EngineResult, scan, type Vaulted } from '../engine/index.ts';
 import { Interrupted } from '../engine/pace.ts';
 import type { Matchers, Rules } from '../matchers/matchers.ts';
 import {
@@ -21,7 +21,6 @@ import {
 } from '../vault/cryptography.ts';
 import type { TenantKey, TenantKeys } from '../vault/keys.ts';
 import type { NewToken } from '../vault/tokens.store.ts';
-import { detectors as catalogue } from '../detectors.ts';
 import { Places } from './places.ts';
 import type { Recorder } from './recorder.ts';
 import { resultOf } from './results.ts';
@@ -55,7 +54,7 @@ interface Prepared extends ScanText {
 /** How often a scan begins again because its tenant's key was destroyed meanwhile. */
 const mostAttempts = 5;
 
-const knownDetectors = new Set(catalogue.map(({ id }) => id));
+const knownDetectors = new Set(detectorCatalogue.map(({ id }) => id));
 
 /** Runs scans: a place first, then the rules, the engine in turns with other tenants, and the record. */
 export function createScanner({ changes, settings, matchers, keys, recorder }: ScannerDeps): Scanner {
