@@ -1118,7 +1118,7 @@ export interface components {
             directions: components["schemas"]["Direction"][];
             /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
-            /** @description Its assessors; empty means the default of the domain, of which `custom` has none. */
+            /** @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none. */
             assessors: components["schemas"]["Assessor"][];
             /** @description The minimum risk of a finding; a profile may override it. */
             threshold: components["schemas"]["Score"];
@@ -1186,7 +1186,7 @@ export interface components {
             /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
             /**
-             * @description Its assessors; empty means the default of the domain, of which `custom` has none.
+             * @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none.
              * @default []
              */
             assessors?: components["schemas"]["Assessor"][] | undefined;
@@ -1250,7 +1250,7 @@ export interface components {
             directions?: (components["schemas"]["Direction"][] | null) | undefined;
             /** @description The risk that it assesses. */
             domain?: components["schemas"]["Domain"] | undefined;
-            /** @description Its assessors; empty means the default of the domain, of which `custom` has none. */
+            /** @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none. */
             assessors?: (components["schemas"]["Assessor"][] | null) | undefined;
             /** @description The minimum risk of a finding; a profile may override it. */
             threshold?: (components["schemas"]["Score"] | null) | undefined;

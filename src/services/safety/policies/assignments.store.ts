@@ -40,13 +40,6 @@ export const assignmentStore = (sql: Sql) => ({
       ${onePage(sql, window)}`;
   },
 
-  /** The tenants to which a policy is assigned. */
-  async tenants(app: string, policy: string): Promise<string[]> {
-    const rows = await sql<{ tenant_id: string }[]>`
-      select tenant_id from safety.assignment where app_id = ${app} and policy_id = ${policy}`;
-    return rows.map(({ tenant_id }) => tenant_id);
-  },
-
   /** The ids of the policies of these tenants, given as parallel columns. */
   async assigned(
     tenants: readonly string[],
