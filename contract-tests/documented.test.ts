@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { services, type ServiceName } from '../generated/operations.ts';
 import { documentOf } from './contract.ts';
 import { compare } from './documented/compare.ts';
-import { renamedPaths } from './documented/exceptions.ts';
+import { alternatives, renamedPaths } from './documented/exceptions.ts';
 import { documented } from './documented/facts.ts';
 
 describe('the facts of the documents', () => {
@@ -42,7 +42,9 @@ describe.each(Object.keys(services) as ServiceName[])('the contract of %s', (ser
     const facts = documented[service];
     if (!facts) throw new Error(`no document speaks of ${service}`);
     const pathOf = (path: string) => exceptions.find((exception) => exception.path === path)?.contract;
-    const { missing, renamed } = compare(facts, documentOf(service), pathOf);
+    const insteadOf = (member: string) =>
+      alternatives.find((one) => one.service === service && one.member === member)?.instead;
+    const { missing, renamed } = compare(facts, documentOf(service), pathOf, insteadOf);
     expect(missing).toEqual([]);
     // An unused exception would hide a later difference.
     expect(exceptions.filter(({ path }) => !renamed.includes(path))).toEqual([]);

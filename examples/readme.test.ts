@@ -256,6 +256,12 @@ describe('the README', () => {
     }
   });
 
+  it('guards a prompt, with the members that are printed', async () => {
+    const printed = JSON.parse(textOf('json prompt-answer')) as object;
+    const session = await sessionOf(server.url, data);
+    expect(JSON.parse(await session.run('sh prompt'))).toMatchObject(printed);
+  });
+
   it('shows a first job, which a worker in a second terminal completes', async () => {
     expect(textOf('ts worker')).toBe(await readFile(join(root, 'examples/worker.ts'), 'utf8'));
     const session = await sessionOf(server.url, data);

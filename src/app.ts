@@ -56,6 +56,7 @@ const loaders = {
   authz: async () => (await import('./services/authz/index.ts')).authz,
   keys: async () => (await import('./services/keys/index.ts')).keys,
   jobs: async () => (await import('./services/jobs/index.ts')).jobs,
+  safety: async () => (await import('./services/safety/index.ts')).safety,
   audit: async () => (await import('./services/audit/index.ts')).audit,
   webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;

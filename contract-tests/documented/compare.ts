@@ -8,11 +8,15 @@ export interface Comparison {
   readonly renamed: readonly string[];
 }
 
-/** `pathOf` returns the contract's path for a path of the document when they differ on purpose. */
+/**
+ * `pathOf` returns the contract's path for a path of the document when they differ on purpose, and `insteadOf` the member that may be
+ * sent instead of one that the document requires.
+ */
 export function compare(
   facts: DocumentedService,
   document: Document,
   pathOf: (path: string) => string | undefined,
+  insteadOf: (member: string) => string | undefined = () => undefined,
 ): Comparison {
   const missing: string[] = [];
   const renamed: string[] = [];
@@ -26,7 +30,7 @@ export function compare(
     }
     if (!literal) renamed.push(fact.path);
     const lacking = [
-      ...lacks(document, entry, fact),
+      ...lacks(document, entry, fact, insteadOf),
       ...codeLacks(document, [entry], fact.codes, facts.envelope),
     ];
     missing.push(...lacking.map((lack) => `${name}: no ${lack}`));
@@ -41,7 +45,12 @@ function find(document: Document, method: string, path: string): DocumentOperati
   return path.includes('{+') && !greedy ? undefined : entry;
 }
 
-function lacks(document: Document, entry: DocumentOperation, fact: DocumentedOperation): string[] {
+function lacks(
+  document: Document,
+  entry: DocumentOperation,
+  fact: DocumentedOperation,
+  insteadOf: (member: string) => string | undefined,
+): string[] {
   const given = parameters(document, entry);
   const query = (name: string) => given.find((each) => each.in === 'query' && each.name === name);
   // Header names are case-insensitive.
@@ -50,12 +59,18 @@ function lacks(document: Document, entry: DocumentOperation, fact: DocumentedOpe
   const bodies = schemas(entry.requestBody?.content);
   const successes = answers([entry], /^2/).flat();
   const isRequired = (name: string) => query(name)?.required ?? expand(document, bodies).some(requires(name));
+  const hasAlternative = (name: string) => {
+    const instead = insteadOf(name);
+    return instead !== undefined && has(document, bodies, name) && has(document, bodies, instead);
+  };
   const isAnswered = (status: number) => String(status) in entry.responses;
   return [
     ...fact.query.filter((name) => !query(name)).map((name) => `query parameter ${name}`),
     ...fact.headers.filter((name) => !header(name)).map((name) => `header ${name}`),
     ...fact.request.filter((path) => !has(document, bodies, path)).map((path) => `request field ${path}`),
-    ...fact.required.filter((name) => !isRequired(name)).map((name) => `requirement of ${name}`),
+    ...fact.required
+      .filter((name) => !isRequired(name) && !hasAlternative(name))
+      .map((name) => `requirement of ${name}`),
     ...fact.response
       .filter((path) => !has(document, successes, path))
       .map((path) => `response field ${path}`),

@@ -8,6 +8,24 @@ export interface RenamedPath {
   readonly reason: string;
 }
 
+/** A member that the document requires, and that the contract lets be replaced by another one. */
+export interface Alternative {
+  readonly service: string;
+  readonly member: string;
+  readonly instead: string;
+  readonly reason: string;
+}
+
+export const alternatives: readonly Alternative[] = [
+  {
+    service: 'safety',
+    member: 'text',
+    instead: 'messages',
+    reason:
+      'A conversation can be sent as its messages; a request with neither is refused for the missing text.',
+  },
+];
+
 const oneParameter =
   'OpenAPI takes paths that differ only in the name of a parameter for the same one, so that one parameter takes either.';
 

@@ -507,8 +507,7 @@ export interface Streams<Call = unknown> {
   get(request: { id: T.StreamId }, call: Call): Promise<T.Stream>;
 
   /**
-   * Streams what is stored of a chain, in its order, so that it can be verified without this server: record, hash and parts. Personal
-   * data in the parts is encrypted.
+   * Exports what is stored of a chain, in its order. The record, the hash and the parts of each event are enough to verify it without this server. Personal data in the parts is encrypted.
    *
    * Needs the scope `audit:admin`.
    *

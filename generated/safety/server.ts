@@ -6,16 +6,17 @@ export interface Awareness<Call = unknown> {
   /**
    * Creates an awareness.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/awarenesss`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.AwarenessPrimitiveCreate }, call: Call): Promise<T.AwarenessPrimitive>;
@@ -30,6 +31,7 @@ export interface Awareness<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean; focus?: T.Focus | undefined }, call: Call): Promise<T.AwarenessList>;
@@ -45,6 +47,7 @@ export interface Awareness<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.AwarenessId }, call: Call): Promise<T.AwarenessPrimitive>;
@@ -52,7 +55,7 @@ export interface Awareness<Call = unknown> {
   /**
    * Changes an awareness, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/awarenesss/{id}`
    *
@@ -60,9 +63,10 @@ export interface Awareness<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.AwarenessId; body: T.AwarenessPrimitiveUpdate }, call: Call): Promise<T.AwarenessPrimitive>;
@@ -70,7 +74,7 @@ export interface Awareness<Call = unknown> {
   /**
    * Deletes an awareness that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/awarenesss/{id}`
    *
@@ -78,7 +82,8 @@ export interface Awareness<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.AwarenessId }, call: Call): Promise<void>;
@@ -89,16 +94,17 @@ export interface Boundaries<Call = unknown> {
   /**
    * Creates a boundary.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/boundarys`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.BoundaryCreate }, call: Call): Promise<T.Boundary>;
@@ -113,6 +119,7 @@ export interface Boundaries<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean; scope?: T.LimitScope | undefined }, call: Call): Promise<T.BoundaryList>;
@@ -128,6 +135,7 @@ export interface Boundaries<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.BoundaryId }, call: Call): Promise<T.Boundary>;
@@ -135,7 +143,7 @@ export interface Boundaries<Call = unknown> {
   /**
    * Changes a boundary, for all profiles that use it.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/boundarys/{id}`
    *
@@ -143,9 +151,10 @@ export interface Boundaries<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.BoundaryId; body: T.BoundaryUpdate }, call: Call): Promise<T.Boundary>;
@@ -153,7 +162,7 @@ export interface Boundaries<Call = unknown> {
   /**
    * Deletes a boundary that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/boundarys/{id}`
    *
@@ -161,7 +170,8 @@ export interface Boundaries<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.BoundaryId }, call: Call): Promise<void>;
@@ -179,6 +189,7 @@ export interface Detectors<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { focus?: T.Focus | undefined }, call: Call): Promise<T.DetectorList>;
@@ -189,16 +200,17 @@ export interface Instincts<Call = unknown> {
   /**
    * Creates an instinct.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/instincts`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.InstinctCreate }, call: Call): Promise<T.Instinct>;
@@ -213,6 +225,7 @@ export interface Instincts<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean; category?: T.AttackCategory | undefined }, call: Call): Promise<T.InstinctList>;
@@ -228,6 +241,7 @@ export interface Instincts<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.InstinctId }, call: Call): Promise<T.Instinct>;
@@ -235,7 +249,7 @@ export interface Instincts<Call = unknown> {
   /**
    * Changes an instinct, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/instincts/{id}`
    *
@@ -243,9 +257,10 @@ export interface Instincts<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.InstinctId; body: T.InstinctUpdate }, call: Call): Promise<T.Instinct>;
@@ -253,7 +268,7 @@ export interface Instincts<Call = unknown> {
   /**
    * Deletes an instinct that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/instincts/{id}`
    *
@@ -261,7 +276,8 @@ export interface Instincts<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.InstinctId }, call: Call): Promise<void>;
@@ -272,16 +288,17 @@ export interface Judgments<Call = unknown> {
   /**
    * Creates a judgment.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/judgments`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.JudgmentCreate }, call: Call): Promise<T.Judgment>;
@@ -296,6 +313,7 @@ export interface Judgments<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean; domain?: T.Domain | undefined }, call: Call): Promise<T.JudgmentList>;
@@ -311,6 +329,7 @@ export interface Judgments<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.JudgmentId }, call: Call): Promise<T.Judgment>;
@@ -318,7 +337,7 @@ export interface Judgments<Call = unknown> {
   /**
    * Changes a judgment, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/judgments/{id}`
    *
@@ -326,9 +345,10 @@ export interface Judgments<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.JudgmentId; body: T.JudgmentUpdate }, call: Call): Promise<T.Judgment>;
@@ -336,7 +356,7 @@ export interface Judgments<Call = unknown> {
   /**
    * Deletes a judgment that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/judgments/{id}`
    *
@@ -344,7 +364,8 @@ export interface Judgments<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.JudgmentId }, call: Call): Promise<void>;
@@ -355,16 +376,17 @@ export interface Policies<Call = unknown> {
   /**
    * Creates a policy.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.PolicyCreate }, call: Call): Promise<T.Policy>;
@@ -379,6 +401,7 @@ export interface Policies<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; scope_level?: T.ScopeLevel | undefined; tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.PolicyList>;
@@ -394,6 +417,7 @@ export interface Policies<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { policyId: T.PolicyId }, call: Call): Promise<T.Policy>;
@@ -401,7 +425,7 @@ export interface Policies<Call = unknown> {
   /**
    * Changes a policy.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/policies/{policyId}`
    *
@@ -409,9 +433,10 @@ export interface Policies<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { policyId: T.PolicyId; body: T.PolicyUpdate }, call: Call): Promise<T.Policy>;
@@ -419,7 +444,7 @@ export interface Policies<Call = unknown> {
   /**
    * Deletes a policy with its assignments.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/policies/{policyId}`
    *
@@ -427,6 +452,7 @@ export interface Policies<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { policyId: T.PolicyId }, call: Call): Promise<void>;
@@ -442,9 +468,10 @@ export interface Policies<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   assign(request: { policyId: T.PolicyId; body?: T.PolicyTarget | undefined }, call: Call): Promise<T.PolicyAssignment>;
@@ -461,6 +488,7 @@ export interface Policies<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   listAssignments(request: { policyId: T.PolicyId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.PolicyAssignmentList>;
@@ -478,6 +506,7 @@ export interface Policies<Call = unknown> {
    * - 404: The resource named in the path does not exist for this tenant or app.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   unassign(request: { policyId: T.PolicyId; body?: T.PolicyTarget | undefined }, call: Call): Promise<void>;
@@ -491,16 +520,17 @@ export interface Profiles<Call = unknown> {
   /**
    * Creates a profile. A profile named `default` replaces the built-in one.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/profiles`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.ProfileCreate }, call: Call): Promise<T.Profile>;
@@ -515,6 +545,7 @@ export interface Profiles<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean }, call: Call): Promise<T.ProfileList>;
@@ -530,6 +561,7 @@ export interface Profiles<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.ProfileId }, call: Call): Promise<T.Profile>;
@@ -537,7 +569,7 @@ export interface Profiles<Call = unknown> {
   /**
    * Changes a profile. Built-in ones are fixed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/profiles/{id}`
    *
@@ -545,9 +577,10 @@ export interface Profiles<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.ProfileId; body: T.ProfileUpdate }, call: Call): Promise<T.Profile>;
@@ -555,7 +588,7 @@ export interface Profiles<Call = unknown> {
   /**
    * Deletes a profile that no policy chooses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/profiles/{id}`
    *
@@ -563,7 +596,8 @@ export interface Profiles<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.ProfileId }, call: Call): Promise<void>;
@@ -574,16 +608,17 @@ export interface Reflexes<Call = unknown> {
   /**
    * Creates a reflex.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/reflexs`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.ReflexCreate }, call: Call): Promise<T.Reflex>;
@@ -598,6 +633,7 @@ export interface Reflexes<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean }, call: Call): Promise<T.ReflexList>;
@@ -613,6 +649,7 @@ export interface Reflexes<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.ReflexId }, call: Call): Promise<T.Reflex>;
@@ -620,7 +657,7 @@ export interface Reflexes<Call = unknown> {
   /**
    * Changes a reflex, for all profiles that use it.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/reflexs/{id}`
    *
@@ -628,9 +665,10 @@ export interface Reflexes<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.ReflexId; body: T.ReflexUpdate }, call: Call): Promise<T.Reflex>;
@@ -638,7 +676,7 @@ export interface Reflexes<Call = unknown> {
   /**
    * Deletes a reflex that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/reflexs/{id}`
    *
@@ -646,7 +684,8 @@ export interface Reflexes<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.ReflexId }, call: Call): Promise<void>;
@@ -666,6 +705,7 @@ export interface Scans<Call = unknown> {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    */
@@ -683,6 +723,7 @@ export interface Scans<Call = unknown> {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    */
@@ -701,6 +742,7 @@ export interface Scans<Call = unknown> {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    */
@@ -716,9 +758,10 @@ export interface Scans<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
-  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; direction?: T.Direction | undefined; decision?: T.Decision | undefined; user_id?: T.UserId | undefined }, call: Call): Promise<T.ScanResultList>;
+  list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; direction?: T.Direction | undefined; decision?: T.Decision | undefined; user_id?: T.UserId | undefined; profile?: T.RuleName | undefined; from?: T.Moment | undefined; to?: T.Moment | undefined }, call: Call): Promise<T.ScanResultList>;
 
   /**
    * Aggregates the scans of the tenant.
@@ -730,6 +773,7 @@ export interface Scans<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   stats(request: { from?: T.Moment | undefined; to?: T.Moment | undefined }, call: Call): Promise<T.ScanStatistics>;
@@ -745,6 +789,7 @@ export interface Scans<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { scanId: T.ScanId }, call: Call): Promise<T.ScanResult>;
@@ -755,16 +800,17 @@ export interface Values<Call = unknown> {
   /**
    * Creates a value.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/values`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   create(request: { body: T.ValueCreate }, call: Call): Promise<T.Value>;
@@ -779,6 +825,7 @@ export interface Values<Call = unknown> {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; enabled?: boolean | undefined; builtin: boolean }, call: Call): Promise<T.ValueList>;
@@ -794,6 +841,7 @@ export interface Values<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   get(request: { id: T.ValueId }, call: Call): Promise<T.Value>;
@@ -801,7 +849,7 @@ export interface Values<Call = unknown> {
   /**
    * Changes a value, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/values/{id}`
    *
@@ -809,9 +857,10 @@ export interface Values<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   update(request: { id: T.ValueId; body: T.ValueUpdate }, call: Call): Promise<T.Value>;
@@ -819,7 +868,7 @@ export interface Values<Call = unknown> {
   /**
    * Deletes a value that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/values/{id}`
    *
@@ -827,7 +876,8 @@ export interface Values<Call = unknown> {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   delete(request: { id: T.ValueId }, call: Call): Promise<void>;
@@ -847,14 +897,15 @@ export interface Vault<Call = unknown> {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   erase(request: { body: T.EraseRequest }, call: Call): Promise<T.EraseResult>;
 
   /**
-   * Restores the originals in a text in which they were replaced by tokens.
+   * Restores the originals in a text in which they were replaced by tokens. Whoever may scan may restore what was scanned in his tenant.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:write`.
    *
    * `POST /v1/vault/restore`
    *
@@ -863,6 +914,7 @@ export interface Vault<Call = unknown> {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    */
   restore(request: { body: T.RestoreRequest }, call: Call): Promise<T.RestoreResult>;

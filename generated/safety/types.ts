@@ -22,7 +22,6 @@ export interface components {
          *       "name": "overlap",
          *       "weight": 1,
          *       "requires_context": true,
-         *       "guidelines": "",
          *       "config": {}
          *     }
          */
@@ -40,11 +39,6 @@ export interface components {
              * @default false
              */
             requires_context: boolean;
-            /**
-             * @description The guidelines for the judge.
-             * @default
-             */
-            guidelines: components["schemas"]["Guidelines"];
             /**
              * @description Its settings.
              * @default {}
@@ -72,7 +66,7 @@ export interface components {
          * @description A way to assess a risk.
          * @enum {string}
          */
-        AssessorName: "overlap" | "numbers" | "similarity" | "keywords" | "judge";
+        AssessorName: "overlap" | "numbers" | "similarity" | "keywords";
         /**
          * @description The attack that an instinct detects.
          * @enum {string}
@@ -497,7 +491,8 @@ export interface components {
          */
         CheckType: "instinct" | "awareness" | "boundary" | "value" | "judgment" | "reflex" | "any";
         /**
-         * @description The name is already in use, the rule is in use or built in, or the app has reached its limit.
+         * @description The name is already in use, the rule is in use or built in, the app has reached a limit, or the
+         *     `Idempotency-Key` was used with another body or is in use.
          * @example {
          *       "error": "in use by profile \"customer-facing\"",
          *       "code": "CONFLICT"
@@ -680,11 +675,6 @@ export interface components {
          */
         Domain: "grounding" | "relevance" | "consistency" | "compliance" | "custom";
         /**
-         * @description A length of time such as `720h`, `30s` or `1h30m`.
-         * @example 1h30m
-         */
-        Duration: string;
-        /**
          * @description The originals to erase: exactly one member.
          * @example {
          *       "user_id": "user-42"
@@ -715,7 +705,7 @@ export interface components {
          * @description The machine-readable kind of failure.
          * @enum {string}
          */
-        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "OVERLOADED" | "INTERNAL_ERROR";
+        ErrorCode: "BAD_REQUEST" | "UNAUTHORIZED" | "FORBIDDEN" | "NOT_FOUND" | "CONFLICT" | "TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "OVERLOADED" | "INTERNAL_ERROR";
         /**
          * @description One finding.
          * @example {
@@ -725,6 +715,7 @@ export interface components {
          *       "severity": "warning",
          *       "score": 0.95,
          *       "action": "redact",
+         *       "message_index": null,
          *       "message": "email address",
          *       "start": 12,
          *       "end": 34,
@@ -738,8 +729,8 @@ export interface components {
             /** @description The name of the primitive or policy. */
             source: components["schemas"]["RuleName"];
             /**
-             * @description The detector or rule, such as `pii.email`; `throttle` and `engine.timeout` are the engine's
-             *     own.
+             * @description The detector or rule, such as `pii.email`; `engine.limit`, for a text that is too long to be
+             *     searched or to be redacted, is the engine's own.
              */
             type: string;
             /** @description The severity. */
@@ -748,9 +739,11 @@ export interface components {
             score: components["schemas"]["Score"];
             /** @description The requested action. */
             action: components["schemas"]["Action"];
+            /** @description The message in which it was found; null when `text` was sent or it concerns all messages. */
+            message_index: components["schemas"]["MessageIndex"] | null;
             /** @description A description without the matched text. */
             message: string;
-            /** @description The start offset in the sent text; null when it concerns the whole text. */
+            /** @description The start offset in the sent text or message; null when it concerns the whole text. */
             start: components["schemas"]["TextOffset"] | null;
             /** @description The end offset, exclusive; null when it concerns the whole text. */
             end: components["schemas"]["TextOffset"] | null;
@@ -783,11 +776,6 @@ export interface components {
             /** @description The kind of failure. */
             code: components["schemas"]["ErrorCode"];
         };
-        /**
-         * @description Guidelines for a judge that replace or extend the built-in rules, as text.
-         * @example Answers must not promise returns on investments.
-         */
-        Guidelines: string;
         /**
          * @description Primitives to test without storing them, in addition to those of the profile.
          * @example {
@@ -1101,13 +1089,11 @@ export interface components {
          *           "name": "overlap",
          *           "weight": 1,
          *           "requires_context": true,
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
          *       "threshold": 0.6,
          *       "action": "flag",
-         *       "on_error": "skip",
          *       "metadata": {},
          *       "revision": 5,
          *       "created_at": "2026-11-20T09:30:00.000Z",
@@ -1132,14 +1118,12 @@ export interface components {
             directions: components["schemas"]["Direction"][];
             /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
-            /** @description Its assessors; empty means the default of the domain. */
+            /** @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none. */
             assessors: components["schemas"]["Assessor"][];
             /** @description The minimum risk of a finding; a profile may override it. */
             threshold: components["schemas"]["Score"];
             /** @description The action on a finding. */
             action: components["schemas"]["JudgmentAction"];
-            /** @description The behaviour when the judge fails. */
-            on_error: components["schemas"]["JudgmentFallback"];
             /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
             /** @description The app's configuration revision of the last write; 0 for built-in ones. */
@@ -1169,13 +1153,11 @@ export interface components {
          *           "name": "overlap",
          *           "weight": 1,
          *           "requires_context": true,
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
          *       "threshold": 0.6,
          *       "action": "flag",
-         *       "on_error": "skip",
          *       "metadata": {}
          *     }
          */
@@ -1204,7 +1186,7 @@ export interface components {
             /** @description The risk that it assesses. */
             domain: components["schemas"]["Domain"];
             /**
-             * @description Its assessors; empty means the default of the domain.
+             * @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none.
              * @default []
              */
             assessors: components["schemas"]["Assessor"][];
@@ -1219,21 +1201,11 @@ export interface components {
              */
             action: components["schemas"]["JudgmentAction"];
             /**
-             * @description The behaviour when the judge fails.
-             * @default skip
-             */
-            on_error: components["schemas"]["JudgmentFallback"];
-            /**
              * @description Free-form data that the app defines.
              * @default {}
              */
             metadata: components["schemas"]["Metadata"];
         };
-        /**
-         * @description The behaviour of a judgment when the judge fails.
-         * @enum {string}
-         */
-        JudgmentFallback: "skip" | "flag" | "block";
         /**
          * @description Id of a judgment.
          * @example jdg_01m7w4n5e0eqws9xkcz4merkq3
@@ -1256,13 +1228,11 @@ export interface components {
          *           "name": "overlap",
          *           "weight": 1,
          *           "requires_context": true,
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
          *       "threshold": 0.6,
          *       "action": "flag",
-         *       "on_error": "skip",
          *       "metadata": {}
          *     }
          */
@@ -1280,14 +1250,12 @@ export interface components {
             directions?: components["schemas"]["Direction"][];
             /** @description The risk that it assesses. */
             domain?: components["schemas"]["Domain"];
-            /** @description Its assessors; empty means the default of the domain. */
+            /** @description Its assessors; empty means the default of the domain. `compliance` and `custom` have none. */
             assessors?: components["schemas"]["Assessor"][];
             /** @description The minimum risk of a finding; a profile may override it. */
             threshold?: components["schemas"]["Score"];
             /** @description The action on a finding. */
             action?: components["schemas"]["JudgmentAction"];
-            /** @description The behaviour when the judge fails. */
-            on_error?: components["schemas"]["JudgmentFallback"];
             /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
         };
@@ -1362,6 +1330,30 @@ export interface components {
          * @enum {string}
          */
         LimitScope: "topic" | "action" | "data" | "output" | "custom";
+        /**
+         * @description A message of a conversation with a model.
+         * @example {
+         *       "role": "user",
+         *       "content": "Write to me john.smith@example.com please"
+         *     }
+         */
+        Message: {
+            /** @description Who wrote it. */
+            role: components["schemas"]["MessageRole"];
+            /** @description What it says. */
+            content: components["schemas"]["ScanText"];
+        };
+        /**
+         * Format: int32
+         * @description The position of a message among those that were sent, from 0.
+         * @example 0
+         */
+        MessageIndex: number;
+        /**
+         * @description The author of a message, as chat models call it.
+         * @enum {string}
+         */
+        MessageRole: "system" | "developer" | "user" | "assistant" | "tool";
         /** @description Free-form JSON data that the tenant defines: at most 16 KiB serialised. */
         Metadata: {
             [key: string]: unknown;
@@ -1643,7 +1635,9 @@ export interface components {
          */
         PreviewRequest: {
             /** @description The text. */
-            text: components["schemas"]["ScanText"];
+            text?: components["schemas"]["ScanText"];
+            /** @description The messages, with at most 524,288 characters together. */
+            messages?: components["schemas"]["Message"][];
             /**
              * @description Facts about the text.
              * @default {}
@@ -1659,6 +1653,10 @@ export interface components {
              *     app's profile named `default`, otherwise the built-in `default`.
              */
             profile?: components["schemas"]["RuleName"];
+            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            detectors?: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            min_score?: components["schemas"]["Score"];
             /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
             /**
@@ -1712,7 +1710,7 @@ export interface components {
          *         }
          *       ],
          *       "reflexes": [
-         *         "slow-down-attackers"
+         *         "report-attacks"
          *       ],
          *       "redaction": {
          *         "method": "placeholder",
@@ -1756,7 +1754,7 @@ export interface components {
             redaction: components["schemas"]["Redaction"];
             /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit: boolean;
-            /** @description What happens to a scan that takes too long. */
+            /** @description What happens to a text that is too long for the app's own regular expressions. */
             on_error: components["schemas"]["ScanFallback"];
             /** @description Free-form data that the app defines. */
             metadata: components["schemas"]["Metadata"];
@@ -1814,7 +1812,7 @@ export interface components {
          *         }
          *       ],
          *       "reflexes": [
-         *         "slow-down-attackers"
+         *         "report-attacks"
          *       ],
          *       "redaction": {
          *         "method": "placeholder",
@@ -1883,7 +1881,7 @@ export interface components {
              */
             short_circuit: boolean;
             /**
-             * @description What happens to a scan that takes too long.
+             * @description What happens to a text that is too long for the app's own regular expressions.
              * @default fail
              */
             on_error: components["schemas"]["ScanFallback"];
@@ -1963,7 +1961,7 @@ export interface components {
          *         }
          *       ],
          *       "reflexes": [
-         *         "slow-down-attackers"
+         *         "report-attacks"
          *       ],
          *       "redaction": {
          *         "method": "placeholder",
@@ -2000,10 +1998,36 @@ export interface components {
             redaction?: components["schemas"]["Redaction"];
             /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit?: boolean;
-            /** @description What happens to a scan that takes too long. */
+            /** @description What happens to a text that is too long for the app's own regular expressions. */
             on_error?: components["schemas"]["ScanFallback"];
             /** @description Free-form data that the app defines. */
             metadata?: components["schemas"]["Metadata"];
+        };
+        /**
+         * @description The API key of the request has exceeded its rate limit.
+         * @example {
+         *       "error": "rate limit of the key exceeded",
+         *       "code": "RATE_LIMITED"
+         *     }
+         */
+        RateLimited: {
+            /** @description The error message; for a bad field `<field>: <problem>`. */
+            error: string;
+            /** @description The kind of failure. */
+            code: components["schemas"]["ErrorCode"];
+        };
+        /**
+         * @description A message without the parts that must not pass.
+         * @example {
+         *       "role": "user",
+         *       "content": "Write to me [EMAIL_1] please"
+         *     }
+         */
+        RedactedMessage: {
+            /** @description Who wrote it. */
+            role: components["schemas"]["MessageRole"];
+            /** @description What is left of it. */
+            content: string;
         };
         /**
          * @description How parts of the text are replaced.
@@ -2056,7 +2080,7 @@ export interface components {
          * @example {
          *       "id": "rflx_01m7w4n5e0ecjvjagc9smd1rbq",
          *       "app_id": "default",
-         *       "name": "slow-down-attackers",
+         *       "name": "report-attacks",
          *       "description": "",
          *       "enabled": true,
          *       "directions": [
@@ -2064,16 +2088,15 @@ export interface components {
          *       ],
          *       "triggers": [
          *         {
-         *           "type": "on_rate",
-         *           "threshold": 5,
-         *           "window": "1m"
+         *           "type": "on_score",
+         *           "pattern": "instinct",
+         *           "threshold": 0.9
          *         }
          *       ],
          *       "match": "any",
          *       "actions": [
          *         {
-         *           "type": "throttle",
-         *           "value": "5m"
+         *           "type": "escalate"
          *         }
          *       ],
          *       "priority": 0,
@@ -2119,8 +2142,9 @@ export interface components {
         /**
          * @description An action of a reflex. The required members depend on its type.
          * @example {
-         *       "type": "throttle",
-         *       "value": "5m"
+         *       "type": "redact",
+         *       "target": "pii.*",
+         *       "fallback": "flag"
          *     }
          */
         ReflexAction: {
@@ -2131,7 +2155,7 @@ export interface components {
              *     of characters.
              */
             target?: string;
-            /** @description The text (`rewrite`), in which `{{decision}}` and `{{types}}` are filled in, or a duration up to `24h` (`throttle`). */
+            /** @description The text (`rewrite`), in which `{{decision}}` and `{{types}}` are filled in. */
             value?: string;
             /** @description The action to take if this one is not possible. */
             fallback?: components["schemas"]["ReflexActionType"];
@@ -2140,11 +2164,11 @@ export interface components {
          * @description The action of a reflex.
          * @enum {string}
          */
-        ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log" | "throttle";
+        ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log";
         /**
          * @description A request to create a reflex. Read-only members are accepted and ignored; `null` means absent.
          * @example {
-         *       "name": "slow-down-attackers",
+         *       "name": "report-attacks",
          *       "description": "",
          *       "enabled": true,
          *       "directions": [
@@ -2152,16 +2176,15 @@ export interface components {
          *       ],
          *       "triggers": [
          *         {
-         *           "type": "on_rate",
-         *           "threshold": 5,
-         *           "window": "1m"
+         *           "type": "on_score",
+         *           "pattern": "instinct",
+         *           "threshold": 0.9
          *         }
          *       ],
          *       "match": "any",
          *       "actions": [
          *         {
-         *           "type": "throttle",
-         *           "value": "5m"
+         *           "type": "escalate"
          *         }
          *       ],
          *       "priority": 0,
@@ -2220,7 +2243,7 @@ export interface components {
         /**
          * @description What is sent to change: Reflex. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
          * @example {
-         *       "name": "slow-down-attackers",
+         *       "name": "report-attacks",
          *       "description": "",
          *       "enabled": true,
          *       "directions": [
@@ -2228,16 +2251,15 @@ export interface components {
          *       ],
          *       "triggers": [
          *         {
-         *           "type": "on_rate",
-         *           "threshold": 5,
-         *           "window": "1m"
+         *           "type": "on_score",
+         *           "pattern": "instinct",
+         *           "threshold": 0.9
          *         }
          *       ],
          *       "match": "any",
          *       "actions": [
          *         {
-         *           "type": "throttle",
-         *           "value": "5m"
+         *           "type": "escalate"
          *         }
          *       ],
          *       "priority": 0,
@@ -2368,7 +2390,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What happens to a scan that takes too long.
+         * @description What happens to a text that is too long for the app's own regular expressions to be searched in time.
          * @enum {string}
          */
         ScanFallback: "fail" | "flag" | "block";
@@ -2392,6 +2414,7 @@ export interface components {
          *           "severity": "warning",
          *           "score": 0.95,
          *           "action": "redact",
+         *           "message_index": null,
          *           "message": "email address",
          *           "start": 12,
          *           "end": 34,
@@ -2400,6 +2423,7 @@ export interface components {
          *         }
          *       ],
          *       "redacted": "Write to me [EMAIL_1] please",
+         *       "redacted_messages": [],
          *       "pii_count": 1,
          *       "profile_used": "default",
          *       "tenant_id": "default",
@@ -2436,8 +2460,10 @@ export interface components {
             blocked: boolean;
             /** @description The findings: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
-            /** @description The text to pass on; empty if nothing was redacted or the text was blocked. */
+            /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
+            /** @description The messages to pass on; empty if nothing was redacted, they were blocked, or `text` was sent. */
+            redacted_messages: components["schemas"]["RedactedMessage"][];
             /**
              * Format: int32
              * @description The number of findings of personal data, including those not listed; all of them are redacted.
@@ -2469,7 +2495,7 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description A text to scan.
+         * @description A text, or the messages of a conversation, to scan: exactly one of `text` and `messages`.
          * @example {
          *       "text": "Write to me john.smith@example.com please",
          *       "context": {
@@ -2481,7 +2507,9 @@ export interface components {
          */
         ScanRequest: {
             /** @description The text. */
-            text: components["schemas"]["ScanText"];
+            text?: components["schemas"]["ScanText"];
+            /** @description The messages, with at most 524,288 characters together. */
+            messages?: components["schemas"]["Message"][];
             /**
              * @description Facts about the text.
              * @default {}
@@ -2497,6 +2525,10 @@ export interface components {
              *     app's profile named `default`, otherwise the built-in `default`.
              */
             profile?: components["schemas"]["RuleName"];
+            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            detectors?: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            min_score?: components["schemas"]["Score"];
         };
         /**
          * @description The result of a scan. A blocked text is not an error: the decision is the result.
@@ -2513,6 +2545,7 @@ export interface components {
          *           "severity": "warning",
          *           "score": 0.95,
          *           "action": "redact",
+         *           "message_index": null,
          *           "message": "email address",
          *           "start": 12,
          *           "end": 34,
@@ -2521,6 +2554,7 @@ export interface components {
          *         }
          *       ],
          *       "redacted": "Write to me [EMAIL_1] please",
+         *       "redacted_messages": [],
          *       "pii_count": 1,
          *       "profile_used": "default",
          *       "tenant_id": "default",
@@ -2554,8 +2588,10 @@ export interface components {
             blocked: boolean;
             /** @description The findings: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
-            /** @description The text to pass on; empty if nothing was redacted or the text was blocked. */
+            /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
+            /** @description The messages to pass on; empty if nothing was redacted, they were blocked, or `text` was sent. */
+            redacted_messages: components["schemas"]["RedactedMessage"][];
             /**
              * Format: int32
              * @description The number of findings of personal data, including those not listed; all of them are redacted.
@@ -2622,7 +2658,8 @@ export interface components {
             by_decision: components["schemas"]["DecisionCounts"];
         };
         /**
-         * @description A text to scan, or a text with tokens to restore.
+         * @description A text to scan, or a text with tokens to restore. Any string is taken as it is, also one that was
+         *     cut inside a character.
          * @example Write to me john.smith@example.com please
          */
         ScanText: string;
@@ -2692,7 +2729,7 @@ export interface components {
          * @description A strategy to detect an attack.
          * @enum {string}
          */
-        StrategyName: "patterns" | "hierarchy" | "obfuscation" | "canary" | "judge";
+        StrategyName: "patterns" | "hierarchy" | "obfuscation" | "canary";
         /**
          * @description A tenant. Every record belongs to exactly one.
          * @example default
@@ -2727,9 +2764,9 @@ export interface components {
         /**
          * @description A condition that triggers a reflex. The required members depend on its type.
          * @example {
-         *       "type": "on_rate",
-         *       "threshold": 5,
-         *       "window": "1m"
+         *       "type": "on_score",
+         *       "pattern": "instinct",
+         *       "threshold": 0.9
          *     }
          */
         Trigger: {
@@ -2740,13 +2777,8 @@ export interface components {
              *     `on_finding`), or an expression (`on_pattern`).
              */
             pattern?: string;
-            /**
-             * Format: double
-             * @description From 0 to 1 (`on_score`), or a whole number from 1 to 1,000 (`on_rate`).
-             */
-            threshold?: number;
-            /** @description The time window (`on_rate`), from `1s` to `24h`. */
-            window?: components["schemas"]["Duration"];
+            /** @description The lowest score (`on_score`). */
+            threshold?: components["schemas"]["Score"];
             /** @description The path in the scan's context (`on_context`): names joined by dots. */
             path?: string;
             /** @description The operator (`on_context`). */
@@ -2763,7 +2795,7 @@ export interface components {
          * @description The condition that triggers a reflex.
          * @enum {string}
          */
-        TriggerType: "on_score" | "on_finding" | "on_pattern" | "on_context" | "on_rate" | "always";
+        TriggerType: "on_score" | "on_finding" | "on_pattern" | "on_context" | "always";
         /**
          * @description Credentials are missing or not valid.
          * @example {
@@ -2820,7 +2852,6 @@ export interface components {
          *             "threat"
          *           ],
          *           "keywords": [],
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
@@ -2893,7 +2924,6 @@ export interface components {
          *             "threat"
          *           ],
          *           "keywords": [],
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
@@ -2959,7 +2989,6 @@ export interface components {
          *         "threat"
          *       ],
          *       "keywords": [],
-         *       "guidelines": "",
          *       "config": {}
          *     }
          */
@@ -2981,11 +3010,6 @@ export interface components {
              * @default []
              */
             keywords: components["schemas"]["Keyword"][];
-            /**
-             * @description Additional guidelines for the judge, if there is one.
-             * @default
-             */
-            guidelines: components["schemas"]["Guidelines"];
             /**
              * @description Its settings.
              * @default {}
@@ -3010,7 +3034,6 @@ export interface components {
          *             "threat"
          *           ],
          *           "keywords": [],
-         *           "guidelines": "",
          *           "config": {}
          *         }
          *       ],
@@ -3084,7 +3107,6 @@ export type DetectorRule = components['schemas']['DetectorRule'];
 export type Direction = components['schemas']['Direction'];
 export type DirectionCounts = components['schemas']['DirectionCounts'];
 export type Domain = components['schemas']['Domain'];
-export type Duration = components['schemas']['Duration'];
 export type EraseRequest = components['schemas']['EraseRequest'];
 export type EraseResult = components['schemas']['EraseResult'];
 export type ErrorCode = components['schemas']['ErrorCode'];
@@ -3092,7 +3114,6 @@ export type Finding = components['schemas']['Finding'];
 export type FindingLayer = components['schemas']['FindingLayer'];
 export type Focus = components['schemas']['Focus'];
 export type Forbidden = components['schemas']['Forbidden'];
-export type Guidelines = components['schemas']['Guidelines'];
 export type InlinePrimitives = components['schemas']['InlinePrimitives'];
 export type Instinct = components['schemas']['Instinct'];
 export type InstinctAction = components['schemas']['InstinctAction'];
@@ -3104,7 +3125,6 @@ export type InternalError = components['schemas']['InternalError'];
 export type Judgment = components['schemas']['Judgment'];
 export type JudgmentAction = components['schemas']['JudgmentAction'];
 export type JudgmentCreate = components['schemas']['JudgmentCreate'];
-export type JudgmentFallback = components['schemas']['JudgmentFallback'];
 export type JudgmentId = components['schemas']['JudgmentId'];
 export type JudgmentList = components['schemas']['JudgmentList'];
 export type JudgmentUpdate = components['schemas']['JudgmentUpdate'];
@@ -3116,6 +3136,9 @@ export type Limit = components['schemas']['Limit'];
 export type LimitEntry = components['schemas']['LimitEntry'];
 export type LimitMatch = components['schemas']['LimitMatch'];
 export type LimitScope = components['schemas']['LimitScope'];
+export type Message = components['schemas']['Message'];
+export type MessageIndex = components['schemas']['MessageIndex'];
+export type MessageRole = components['schemas']['MessageRole'];
 export type Metadata = components['schemas']['Metadata'];
 export type Moment = components['schemas']['Moment'];
 export type NotFound = components['schemas']['NotFound'];
@@ -3141,6 +3164,8 @@ export type ProfileInstinct = components['schemas']['ProfileInstinct'];
 export type ProfileJudgment = components['schemas']['ProfileJudgment'];
 export type ProfileList = components['schemas']['ProfileList'];
 export type ProfileUpdate = components['schemas']['ProfileUpdate'];
+export type RateLimited = components['schemas']['RateLimited'];
+export type RedactedMessage = components['schemas']['RedactedMessage'];
 export type Redaction = components['schemas']['Redaction'];
 export type RedactionConfig = components['schemas']['RedactionConfig'];
 export type RedactionMethod = components['schemas']['RedactionMethod'];

@@ -1,6 +1,8 @@
 /** Reads the compiled OpenAPI documents into the form that every generator in this folder uses. */
+import { anyTextsOf } from './any-texts.ts';
 import { leewayOf, type Leeway } from './leeway.ts';
-import { momentsOf, type Moments } from './moments.ts';
+import { momentsOf } from './moments.ts';
+import type { Places } from './places.ts';
 
 /** A JSON schema of an OpenAPI 3.1 document. */
 export interface Schema {
@@ -26,6 +28,8 @@ export interface Schema {
   'x-ignored'?: string[];
   /** Whether its members are also accepted in other cases and with underscores. */
   'x-folded'?: boolean;
+  /** Whether the text may be any string, even with U+0000 or lone surrogates. */
+  'x-any-text'?: boolean;
   /** Members that `null` resets to their default, with that default. */
   'x-restores'?: Record<string, unknown>;
 }
@@ -42,7 +46,7 @@ export interface Parameter {
   /** Whether the HTTP frame reads the parameter for all handlers. */
   'x-frame'?: boolean;
   /** Where its value contains times, derived from the schema. */
-  moments?: Moments;
+  moments?: Places;
 }
 
 export interface MediaType {
@@ -106,7 +110,9 @@ export interface Operation {
     limit: number;
     leeway: Leeway | null;
     /** Where the body contains times. */
-    moments: Moments | null;
+    moments: Places | null;
+    /** Where the body contains texts that may be any string. */
+    anyTexts: Places | null;
   };
   responses: Response[];
   /** Event name → schema, for an operation that answers with a stream of server-sent events. */
@@ -280,6 +286,7 @@ function readBody(
     limit: limit ?? JSON_BODY_LIMIT,
     leeway: schema ? leewayOf(raw.components.schemas, schema, verb) : null,
     moments: schema ? momentsOf(raw.components.schemas, schema) : null,
+    anyTexts: schema ? anyTextsOf(raw.components.schemas, schema) : null,
   };
 }
 

@@ -20,14 +20,17 @@ export interface Parameter {
   readonly moments?: Moments;
 }
 
-/** Where a value contains moments: \`true\` if the value is one, otherwise by its members, its items and the values of a map. */
-export type Moments =
+/** Where a value contains others of some kind: \`true\` if the value is one, otherwise by its members, its items and the values of a map. */
+export type Places =
   | true
   | {
-      readonly members?: Readonly<Record<string, Moments>>;
-      readonly items?: Moments;
-      readonly values?: Moments;
+      readonly members?: Readonly<Record<string, Places>>;
+      readonly items?: Places;
+      readonly values?: Places;
     };
+
+/** Where a value contains moments. */
+export type Moments = Places;
 
 /** Members that a JSON body may have but that have no effect: in the value, its members, its items and the values of a map. */
 export interface Leeway {
@@ -89,6 +92,8 @@ export interface Operation {
     readonly limit: number;
     readonly leeway: Leeway | null;
     readonly moments?: Moments;
+    /** Where it carries texts that may be any string, even with U+0000 or lone surrogates. */
+    readonly anyTexts?: Places;
   };
   readonly responses: readonly {
     readonly status: number;
@@ -179,6 +184,7 @@ function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operat
       limit: body.limit,
       leeway: body.leeway,
       ...(body.moments && { moments: body.moments }),
+      ...(body.anyTexts && { anyTexts: body.anyTexts }),
     },
     responses: operation.responses.map(({ status, content, headers }) => ({
       status,

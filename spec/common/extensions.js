@@ -69,6 +69,11 @@ export function $folded(context, target) {
   setExtension(context.program, target, 'x-folded', true);
 }
 
+/** A text that may hold U+0000 and lone surrogates. */
+export function $anyText(context, target) {
+  setExtension(context.program, target, 'x-any-text', true);
+}
+
 /** A path parameter that takes slashes too. */
 export function $greedy(context, target) {
   setExtension(context.program, target, 'x-greedy', true);

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Invalid } from '../lib/errors.ts';
 import { jsonObjection } from './json-objection.ts';
 import { scanJson } from './json-scan.ts';
+import type { Places } from './operation.ts';
 import { checkJsonText } from './text.ts';
 
 /** The texts of the bodies in use. */
@@ -11,12 +12,12 @@ const texts = new WeakMap<object, string>();
 export const jsonTextOf = (body: object): string | undefined => texts.get(body);
 
 /** Reads a JSON body. Throws `Invalid`, which names the problem but repeats no value of the body. */
-export function parseJson(bytes: Buffer, most: number): unknown {
+export function parseJson(bytes: Buffer, most: number, anyTexts?: Places): unknown {
   if (!isUtf8(bytes)) throw Invalid('body: must be UTF-8');
   const { members, riskyNumbers } = scanJson(bytes, most);
   const text = bytes.toString('utf8');
   const value = parse(text);
-  checkJsonText(text, value);
+  checkJsonText(text, value, anyTexts);
   // Only a suspicious text is examined closely, because that costs much more than parsing.
   const objection = riskyNumbers || countMembers(value) < members ? jsonObjection(text) : undefined;
   if (objection !== undefined) throw Invalid(objection);

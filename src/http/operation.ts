@@ -1,11 +1,17 @@
-import type { Leeway, Moments, Operation as Documented, Parameter } from '../../generated/operations.ts';
+import type {
+  Leeway,
+  Moments,
+  Operation as Documented,
+  Parameter,
+  Places,
+} from '../../generated/operations.ts';
 
 /** An operation of the contract, as the runtime reads it. The service may have any name, so that tests can make up services. */
 export type Operation = Omit<Documented, 'service'> & { readonly service: string };
 
 export type { Parameter };
 export type Body = NonNullable<Documented['body']>;
-export type { Leeway, Moments };
+export type { Leeway, Moments, Places };
 export type Response = Documented['responses'][number];
 export type PrefixedHeaders = NonNullable<Documented['prefixedHeaders']>;
 

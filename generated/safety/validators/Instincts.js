@@ -19,7 +19,7 @@ const func2 = require("ajv/dist/runtime/ucs2length").default;
 const func0 = require("ajv/dist/runtime/equal").default;
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
 const schema38 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/StrategyName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"config":{"$ref":"contract#/$defs/StrategyConfig","default":{}}},"additionalProperties":false};
-const schema39 = {"type":"string","enum":["patterns","hierarchy","obfuscation","canary","judge"]};
+const schema39 = {"type":"string","enum":["patterns","hierarchy","obfuscation","canary"]};
 const schema40 = {"type":"number","format":"double","minimum":0,"maximum":1};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
 const schema41 = {"type":"object","properties":{"disable":{"type":"array","items":{"$ref":"contract#/$defs/RuleId"},"maxItems":200},"tokens":{"type":"array","items":{"$ref":"contract#/$defs/Canary"},"maxItems":32}},"additionalProperties":false};
@@ -204,7 +204,7 @@ if(typeof data0 !== "string"){
 validate23.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((data0 === "patterns") || (data0 === "hierarchy")) || (data0 === "obfuscation")) || (data0 === "canary")) || (data0 === "judge"))){
+if(!((((data0 === "patterns") || (data0 === "hierarchy")) || (data0 === "obfuscation")) || (data0 === "canary"))){
 validate23.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }

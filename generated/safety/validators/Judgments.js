@@ -6,25 +6,23 @@ const { Judgments_create_body, Judgments_update_body } = (() => {
 
 const Judgments_create_body = validate20;
 const schema31 = {"$id":"Judgments_create_body","$ref":"contract#/$defs/JudgmentCreate"};
-const schema33 = {"type":"object","required":["name","domain"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.6},"action":{"$ref":"contract#/$defs/JudgmentAction","default":"flag"},"on_error":{"$ref":"contract#/$defs/JudgmentFallback","default":"skip"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["name","domain"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.6},"action":{"$ref":"contract#/$defs/JudgmentAction","default":"flag"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
 const schema35 = {"type":"string","maxLength":1000};
 const schema36 = {"type":"string","enum":["input","output"]};
 const schema37 = {"type":"string","enum":["grounding","relevance","consistency","compliance","custom"]};
 const schema40 = {"type":"number","format":"double","minimum":0,"maximum":1};
-const schema46 = {"type":"string","enum":["flag","block","warn"]};
-const schema47 = {"type":"string","enum":["skip","flag","block"]};
-const schema48 = {"type":"object"};
+const schema45 = {"type":"string","enum":["flag","block","warn"]};
+const schema46 = {"type":"object"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const func0 = require("ajv/dist/runtime/equal").default;
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
-const schema38 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/AssessorName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"requires_context":{"type":"boolean","default":false},"guidelines":{"$ref":"contract#/$defs/Guidelines","default":""},"config":{"$ref":"contract#/$defs/AssessorConfig","default":{}}},"additionalProperties":false};
-const schema39 = {"type":"string","enum":["overlap","numbers","similarity","keywords","judge"]};
-const schema41 = {"type":"string","maxLength":2000};
+const schema38 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/AssessorName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"requires_context":{"type":"boolean","default":false},"config":{"$ref":"contract#/$defs/AssessorConfig","default":{}}},"additionalProperties":false};
+const schema39 = {"type":"string","enum":["overlap","numbers","similarity","keywords"]};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
-const schema42 = {"type":"object","properties":{"required":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100},"forbidden":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100}},"additionalProperties":false};
-const schema43 = {"type":"string","minLength":1,"maxLength":128};
+const schema41 = {"type":"object","properties":{"required":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100},"forbidden":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100}},"additionalProperties":false};
+const schema42 = {"type":"string","minLength":1,"maxLength":128};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -182,9 +180,6 @@ data.weight = 1;
 if(data.requires_context === undefined){
 data.requires_context = false;
 }
-if(data.guidelines === undefined){
-data.guidelines = "";
-}
 if(data.config === undefined){
 data.config = {};
 }
@@ -196,7 +191,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "name") || (key0 === "weight")) || (key0 === "requires_context")) || (key0 === "guidelines")) || (key0 === "config"))){
+if(!((((key0 === "name") || (key0 === "weight")) || (key0 === "requires_context")) || (key0 === "config"))){
 validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -210,7 +205,7 @@ if(typeof data0 !== "string"){
 validate23.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((data0 === "overlap") || (data0 === "numbers")) || (data0 === "similarity")) || (data0 === "keywords")) || (data0 === "judge"))){
+if(!((((data0 === "overlap") || (data0 === "numbers")) || (data0 === "similarity")) || (data0 === "keywords"))){
 validate23.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -256,30 +251,12 @@ return false;
 }
 var valid0 = _errs8 === errors;
 if(valid0){
-let data3 = data.guidelines;
 const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 2000){
-validate23.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
-return false;
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-if(valid0){
-const _errs13 = errors;
 if(!(validate24(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs13 === errors;
-}
+var valid0 = _errs10 === errors;
 }
 }
 }
@@ -326,9 +303,6 @@ data.threshold = 0.6;
 }
 if(data.action === undefined){
 data.action = "flag";
-}
-if(data.on_error === undefined){
-data.on_error = "skip";
 }
 if(data.metadata === undefined){
 data.metadata = {};
@@ -548,31 +522,18 @@ validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/
 return false;
 }
 if(!(((data9 === "flag") || (data9 === "block")) || (data9 === "warn"))){
-validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
 if(valid0){
-let data10 = data.on_error;
+let data10 = data.metadata;
 const _errs27 = errors;
-if(typeof data10 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data10 === "skip") || (data10 === "flag")) || (data10 === "block"))){
-validate22.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-if(valid0){
-let data11 = data.metadata;
-const _errs30 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
 validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-var valid0 = _errs30 === errors;
-}
+var valid0 = _errs27 === errors;
 }
 }
 }
@@ -616,8 +577,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Judgments_update_body = validate28;
-const schema49 = {"$id":"Judgments_update_body","$ref":"contract#/$defs/JudgmentUpdate"};
-const schema50 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8},"threshold":{"$ref":"contract#/$defs/Score"},"action":{"$ref":"contract#/$defs/JudgmentAction"},"on_error":{"$ref":"contract#/$defs/JudgmentFallback"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema47 = {"$id":"Judgments_update_body","$ref":"contract#/$defs/JudgmentUpdate"};
+const schema48 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8},"threshold":{"$ref":"contract#/$defs/Score"},"action":{"$ref":"contract#/$defs/JudgmentAction"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -633,7 +594,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema50.properties, key0))){
+if(!(func1.call(schema48.properties, key0))){
 validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -866,7 +827,7 @@ validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/
 return false;
 }
 if(!(((data9 === "flag") || (data9 === "block")) || (data9 === "warn"))){
-validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+validate29.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -875,35 +836,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.on_error !== undefined){
-let data10 = data.on_error;
+if(data.metadata !== undefined){
+let data10 = data.metadata;
 const _errs27 = errors;
-if(typeof data10 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data10 === "skip") || (data10 === "flag")) || (data10 === "block"))){
-validate29.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"}];
+if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
+validate29.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs27 === errors;
 }
 else {
 var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data11 = data.metadata;
-const _errs30 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate29.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid0 = _errs30 === errors;
-}
-else {
-var valid0 = true;
-}
 }
 }
 }

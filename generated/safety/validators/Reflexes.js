@@ -17,12 +17,11 @@ const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const func0 = require("ajv/dist/runtime/equal").default;
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
-const schema37 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/TriggerType"},"pattern":{"type":"string","minLength":1,"maxLength":512},"threshold":{"type":"number","format":"double","minimum":0,"maximum":1000},"window":{"$ref":"contract#/$defs/Duration"},"path":{"type":"string","minLength":1,"maxLength":256},"operator":{"$ref":"contract#/$defs/ContextOperator"},"value":{}},"additionalProperties":false};
-const schema38 = {"type":"string","enum":["on_score","on_finding","on_pattern","on_context","on_rate","always"]};
-const schema39 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema37 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/TriggerType"},"pattern":{"type":"string","minLength":1,"maxLength":512},"threshold":{"$ref":"contract#/$defs/Score"},"path":{"type":"string","minLength":1,"maxLength":256},"operator":{"$ref":"contract#/$defs/ContextOperator"},"value":{}},"additionalProperties":false};
+const schema38 = {"type":"string","enum":["on_score","on_finding","on_pattern","on_context","always"]};
+const schema39 = {"type":"number","format":"double","minimum":0,"maximum":1};
 const schema40 = {"type":"string","enum":["eq","neq","in","exists","gt","lt"]};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
-const pattern5 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -44,7 +43,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "type") || (key0 === "pattern")) || (key0 === "threshold")) || (key0 === "window")) || (key0 === "path")) || (key0 === "operator")) || (key0 === "value"))){
+if(!((((((key0 === "type") || (key0 === "pattern")) || (key0 === "threshold")) || (key0 === "path")) || (key0 === "operator")) || (key0 === "value"))){
 validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -58,7 +57,7 @@ if(typeof data0 !== "string"){
 validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((data0 === "on_score") || (data0 === "on_finding")) || (data0 === "on_pattern")) || (data0 === "on_context")) || (data0 === "on_rate")) || (data0 === "always"))){
+if(!(((((data0 === "on_score") || (data0 === "on_finding")) || (data0 === "on_pattern")) || (data0 === "on_context")) || (data0 === "always"))){
 validate23.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -98,27 +97,28 @@ if(valid0){
 if(data.threshold !== undefined){
 let data2 = data.threshold;
 const _errs7 = errors;
-if(errors === _errs7){
+const _errs8 = errors;
+if(errors === _errs8){
 if(typeof data2 == "number"){
-if(data2 > 1000 || isNaN(data2)){
-validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
+if(data2 > 1 || isNaN(data2)){
+validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data2))){
-validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate23.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -128,51 +128,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.window !== undefined){
-let data3 = data.window;
-const _errs9 = errors;
+if(data.path !== undefined){
+let data3 = data.path;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func2(data3) > 32){
-validate23.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
-return false;
-}
-else {
-if(func2(data3) < 1){
-validate23.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern5.test(data3)){
-validate23.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.path !== undefined){
-let data4 = data.path;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func2(data4) > 256){
+if(func2(data3) > 256){
 validate23.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func2(data4) < 1){
+if(func2(data3) < 1){
 validate23.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -183,28 +149,27 @@ validate23.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties
 return false;
 }
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.operator !== undefined){
-let data5 = data.operator;
-const _errs14 = errors;
-if(typeof data5 !== "string"){
+let data4 = data.operator;
+const _errs12 = errors;
+if(typeof data4 !== "string"){
 validate23.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((data5 === "eq") || (data5 === "neq")) || (data5 === "in")) || (data5 === "exists")) || (data5 === "gt")) || (data5 === "lt"))){
+if(!((((((data4 === "eq") || (data4 === "neq")) || (data4 === "in")) || (data4 === "exists")) || (data4 === "gt")) || (data4 === "lt"))){
 validate23.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
-}
 }
 }
 }
@@ -224,7 +189,7 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema42 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/ReflexActionType"},"target":{"type":"string","minLength":1,"maxLength":256},"value":{"type":"string","minLength":1,"maxLength":4000},"fallback":{"$ref":"contract#/$defs/ReflexActionType"}},"additionalProperties":false};
-const schema43 = {"type":"string","enum":["block","flag","redact","rewrite","escalate","log","throttle"]};
+const schema43 = {"type":"string","enum":["block","flag","redact","rewrite","escalate","log"]};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -260,7 +225,7 @@ if(typeof data0 !== "string"){
 validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((((data0 === "block") || (data0 === "flag")) || (data0 === "redact")) || (data0 === "rewrite")) || (data0 === "escalate")) || (data0 === "log")) || (data0 === "throttle"))){
+if(!((((((data0 === "block") || (data0 === "flag")) || (data0 === "redact")) || (data0 === "rewrite")) || (data0 === "escalate")) || (data0 === "log"))){
 validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -331,7 +296,7 @@ if(typeof data3 !== "string"){
 validate25.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((((data3 === "block") || (data3 === "flag")) || (data3 === "redact")) || (data3 === "rewrite")) || (data3 === "escalate")) || (data3 === "log")) || (data3 === "throttle"))){
+if(!((((((data3 === "block") || (data3 === "flag")) || (data3 === "redact")) || (data3 === "rewrite")) || (data3 === "escalate")) || (data3 === "log"))){
 validate25.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }

@@ -6,13 +6,105 @@ const { Scans_input_body, Scans_output_body, Scans_preview_body } = (() => {
 
 const Scans_input_body = validate20;
 const schema31 = {"$id":"Scans_input_body","$ref":"contract#/$defs/ScanRequest"};
-const schema33 = {"type":"object","required":["text"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"}},"additionalProperties":false};
-const schema34 = {"type":"string","minLength":1,"maxLength":524288};
-const schema35 = {"type":"object","properties":{"user_id":{},"question":{},"sources":{},"system_prompt":{},"canaries":{},"action":{},"region":{}}};
-const schema36 = {"type":"object"};
-const schema37 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
+const schema33 = {"type":"object","properties":{"text":{"$ref":"contract#/$defs/ScanText"},"messages":{"type":"array","items":{"$ref":"contract#/$defs/Message"},"minItems":1,"maxItems":256},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorId"},"minItems":1,"maxItems":64},"min_score":{"$ref":"contract#/$defs/Score"}},"additionalProperties":false};
+const schema34 = {"type":"string","minLength":1,"maxLength":524288,"x-any-text":true};
+const schema38 = {"type":"object","properties":{"user_id":{},"question":{},"sources":{},"system_prompt":{},"canaries":{},"action":{},"region":{}}};
+const schema39 = {"type":"object"};
+const schema40 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
+const schema41 = {"type":"string","maxLength":64,"pattern":"^[a-z]+\\.[a-z0-9_]+$"};
+const schema42 = {"type":"number","format":"double","minimum":0,"maximum":1};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
+const schema35 = {"type":"object","required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/ScanText"}},"additionalProperties":false};
+const schema36 = {"type":"string","enum":["system","developer","user","assistant","tool"]};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate23.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.role === undefined) && (missing0 = "role")) || ((data.content === undefined) && (missing0 = "content"))){
+validate23.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "role") || (key0 === "content"))){
+validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.role !== undefined){
+let data0 = data.role;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate23.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/MessageRole/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((data0 === "system") || (data0 === "developer")) || (data0 === "user")) || (data0 === "assistant")) || (data0 === "tool"))){
+validate23.errors = [{instancePath:instancePath+"/role",schemaPath:"contract#/$defs/MessageRole/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content !== undefined){
+let data1 = data.content;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 524288){
+validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
+const pattern5 = new RegExp("^[a-z]+\\.[a-z0-9_]+$", "u");
+const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -32,15 +124,9 @@ data.context = {};
 if(data.metadata === undefined){
 data.metadata = {};
 }
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate22.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "text") || (key0 === "context")) || (key0 === "metadata")) || (key0 === "profile"))){
+if(!(((((((key0 === "text") || (key0 === "messages")) || (key0 === "context")) || (key0 === "metadata")) || (key0 === "profile")) || (key0 === "detectors")) || (key0 === "min_score"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -75,42 +161,84 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.context;
+if(data.messages !== undefined){
+let data1 = data.messages;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate22.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 256){
+validate22.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate22.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs7 = errors;
+if(!(validate23(data1[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
-let data2 = data.metadata;
+let data3 = data.context;
 const _errs8 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+const _errs9 = errors;
+if(errors === _errs9){
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+validate22.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
+}
 }
 var valid0 = _errs8 === errors;
 if(valid0){
-if(data.profile !== undefined){
-let data3 = data.profile;
+let data4 = data.metadata;
 const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func1(data3) > 128){
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+if(valid0){
+if(data.profile !== undefined){
+let data5 = data.profile;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 128){
 validate22.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func1(data3) < 1){
+if(func1(data5) < 1){
 validate22.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data3)){
+if(!pattern4.test(data5)){
 validate22.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
@@ -122,10 +250,104 @@ validate22.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.detectors !== undefined){
+let data6 = data.detectors;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data6)){
+if(data6.length > 64){
+validate22.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+return false;
+}
+else {
+if(data6.length < 1){
+validate22.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid6 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs19 = errors;
+const _errs20 = errors;
+if(errors === _errs20){
+if(typeof data7 === "string"){
+if(func1(data7) > 64){
+validate22.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data7)){
+validate22.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/pattern",keyword:"pattern",params:{pattern: "^[a-z]+\\.[a-z0-9_]+$"},message:"must match pattern \""+"^[a-z]+\\.[a-z0-9_]+$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid6 = _errs19 === errors;
+if(!valid6){
+break;
+}
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.min_score !== undefined){
+let data8 = data.min_score;
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data8 == "number"){
+if(data8 > 1 || isNaN(data8)){
+validate22.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+validate22.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data8))){
+validate22.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -164,13 +386,13 @@ return errors === 0;
 }
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Scans_output_body = validate24;
-const schema38 = {"$id":"Scans_output_body","$ref":"contract#/$defs/ScanRequest"};
+const Scans_output_body = validate26;
+const schema43 = {"$id":"Scans_output_body","$ref":"contract#/$defs/ScanRequest"};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate25.evaluated;
+const evaluated0 = validate27.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -185,16 +407,10 @@ data.context = {};
 if(data.metadata === undefined){
 data.metadata = {};
 }
-let missing0;
-if((data.text === undefined) && (missing0 = "text")){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((key0 === "text") || (key0 === "context")) || (key0 === "metadata")) || (key0 === "profile"))){
-validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(((((((key0 === "text") || (key0 === "messages")) || (key0 === "context")) || (key0 === "metadata")) || (key0 === "profile")) || (key0 === "detectors")) || (key0 === "min_score"))){
+validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -207,18 +423,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 524288){
-validate25.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
+validate27.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate25.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate27.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate25.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate27.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -228,54 +444,188 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.context;
+if(data.messages !== undefined){
+let data1 = data.messages;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate25.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 256){
+validate27.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate27.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs7 = errors;
+if(!(validate23(data1[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 if(valid0){
-let data2 = data.metadata;
+let data3 = data.context;
 const _errs8 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate25.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+const _errs9 = errors;
+if(errors === _errs9){
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+validate27.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
+}
 }
 var valid0 = _errs8 === errors;
 if(valid0){
-if(data.profile !== undefined){
-let data3 = data.profile;
+let data4 = data.metadata;
 const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func1(data3) > 128){
-validate25.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+validate27.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
-}
-else {
-if(func1(data3) < 1){
-validate25.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data3)){
-validate25.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 }
 var valid0 = _errs11 === errors;
+if(valid0){
+if(data.profile !== undefined){
+let data5 = data.profile;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 128){
+validate27.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate27.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate27.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.detectors !== undefined){
+let data6 = data.detectors;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data6)){
+if(data6.length > 64){
+validate27.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+return false;
+}
+else {
+if(data6.length < 1){
+validate27.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid6 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs19 = errors;
+const _errs20 = errors;
+if(errors === _errs20){
+if(typeof data7 === "string"){
+if(func1(data7) > 64){
+validate27.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data7)){
+validate27.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/pattern",keyword:"pattern",params:{pattern: "^[a-z]+\\.[a-z0-9_]+$"},message:"must match pattern \""+"^[a-z]+\\.[a-z0-9_]+$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid6 = _errs19 === errors;
+if(!valid6){
+break;
+}
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.min_score !== undefined){
+let data8 = data.min_score;
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data8 == "number"){
+if(data8 > 1 || isNaN(data8)){
+validate27.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+validate27.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data8))){
+validate27.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate27.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
@@ -286,61 +636,61 @@ var valid0 = true;
 }
 }
 }
+}
+}
 else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
-validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_output_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate24.evaluated;
+const evaluated0 = validate26.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate25(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate25.errors : vErrors.concat(validate25.errors);
+if(!(validate27(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
 errors = vErrors.length;
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
-validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Scans_preview_body = validate27;
-const schema44 = {"$id":"Scans_preview_body","$ref":"contract#/$defs/PreviewRequest"};
-const schema45 = {"type":"object","required":["text","direction"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"},"direction":{"$ref":"contract#/$defs/Direction"},"primitives":{"$ref":"contract#/$defs/InlinePrimitives","default":{}}},"additionalProperties":false};
-const schema50 = {"type":"string","enum":["input","output"]};
-const schema51 = {"type":"object","properties":{"instincts":{"type":"array","items":{"$ref":"contract#/$defs/InstinctCreate"},"maxItems":8,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/AwarenessPrimitiveCreate"},"maxItems":8,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/BoundaryCreate"},"maxItems":8,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/ValueCreate"},"maxItems":8,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/JudgmentCreate"},"maxItems":8,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/ReflexCreate"},"maxItems":8,"default":[]}},"additionalProperties":false};
-const schema52 = {"type":"object","required":["name","category"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"category":{"$ref":"contract#/$defs/AttackCategory"},"strategies":{"type":"array","items":{"$ref":"contract#/$defs/Strategy"},"maxItems":8,"default":[{"name":"patterns","weight":1,"config":{}},{"name":"hierarchy","weight":1,"config":{}},{"name":"obfuscation","weight":0.8,"config":{}},{"name":"canary","weight":1,"config":{}}]},"sensitivity":{"$ref":"contract#/$defs/Sensitivity","default":"balanced"},"action":{"$ref":"contract#/$defs/InstinctAction","default":"block"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema54 = {"type":"string","maxLength":1000};
-const schema56 = {"type":"string","enum":["injection","jailbreak","exfiltration","manipulation"]};
-const schema63 = {"type":"string","enum":["paranoid","cautious","balanced","relaxed","permissive"]};
-const schema64 = {"type":"string","enum":["block","flag","alert"]};
+const Scans_preview_body = validate30;
+const schema51 = {"$id":"Scans_preview_body","$ref":"contract#/$defs/PreviewRequest"};
+const schema52 = {"type":"object","required":["direction"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"},"messages":{"type":"array","items":{"$ref":"contract#/$defs/Message"},"minItems":1,"maxItems":256},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorId"},"minItems":1,"maxItems":64},"min_score":{"$ref":"contract#/$defs/Score"},"direction":{"$ref":"contract#/$defs/Direction"},"primitives":{"$ref":"contract#/$defs/InlinePrimitives","default":{}}},"additionalProperties":false};
+const schema59 = {"type":"string","enum":["input","output"]};
 const func13 = Object.prototype.hasOwnProperty;
+const schema60 = {"type":"object","properties":{"instincts":{"type":"array","items":{"$ref":"contract#/$defs/InstinctCreate"},"maxItems":8,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/AwarenessPrimitiveCreate"},"maxItems":8,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/BoundaryCreate"},"maxItems":8,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/ValueCreate"},"maxItems":8,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/JudgmentCreate"},"maxItems":8,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/ReflexCreate"},"maxItems":8,"default":[]}},"additionalProperties":false};
+const schema61 = {"type":"object","required":["name","category"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"category":{"$ref":"contract#/$defs/AttackCategory"},"strategies":{"type":"array","items":{"$ref":"contract#/$defs/Strategy"},"maxItems":8,"default":[{"name":"patterns","weight":1,"config":{}},{"name":"hierarchy","weight":1,"config":{}},{"name":"obfuscation","weight":0.8,"config":{}},{"name":"canary","weight":1,"config":{}}]},"sensitivity":{"$ref":"contract#/$defs/Sensitivity","default":"balanced"},"action":{"$ref":"contract#/$defs/InstinctAction","default":"block"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema63 = {"type":"string","maxLength":1000};
+const schema65 = {"type":"string","enum":["injection","jailbreak","exfiltration","manipulation"]};
+const schema72 = {"type":"string","enum":["paranoid","cautious","balanced","relaxed","permissive"]};
+const schema73 = {"type":"string","enum":["block","flag","alert"]};
 const func0 = require("ajv/dist/runtime/equal").default;
-const schema57 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/StrategyName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"config":{"$ref":"contract#/$defs/StrategyConfig","default":{}}},"additionalProperties":false};
-const schema58 = {"type":"string","enum":["patterns","hierarchy","obfuscation","canary","judge"]};
-const schema59 = {"type":"number","format":"double","minimum":0,"maximum":1};
-const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
-const schema60 = {"type":"object","properties":{"disable":{"type":"array","items":{"$ref":"contract#/$defs/RuleId"},"maxItems":200},"tokens":{"type":"array","items":{"$ref":"contract#/$defs/Canary"},"maxItems":32}},"additionalProperties":false};
-const schema61 = {"type":"string","minLength":1,"maxLength":128};
-const schema62 = {"type":"string","minLength":8,"maxLength":256};
+const schema66 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/StrategyName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"config":{"$ref":"contract#/$defs/StrategyConfig","default":{}}},"additionalProperties":false};
+const schema67 = {"type":"string","enum":["patterns","hierarchy","obfuscation","canary"]};
+const schema69 = {"type":"object","properties":{"disable":{"type":"array","items":{"$ref":"contract#/$defs/RuleId"},"maxItems":200},"tokens":{"type":"array","items":{"$ref":"contract#/$defs/Canary"},"maxItems":32}},"additionalProperties":false};
+const schema70 = {"type":"string","minLength":1,"maxLength":128};
+const schema71 = {"type":"string","minLength":8,"maxLength":256};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate32.evaluated;
+const evaluated0 = validate36.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -352,7 +702,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "disable") || (key0 === "tokens"))){
-validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate36.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -364,7 +714,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 200){
-validate32.errors = [{instancePath:instancePath+"/disable",schemaPath:"#/properties/disable/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
+validate36.errors = [{instancePath:instancePath+"/disable",schemaPath:"#/properties/disable/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
 return false;
 }
 else {
@@ -377,18 +727,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 128){
-validate32.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate36.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate32.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate36.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate32.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate36.errors = [{instancePath:instancePath+"/disable/" + i0,schemaPath:"contract#/$defs/RuleId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -400,7 +750,7 @@ break;
 }
 }
 else {
-validate32.errors = [{instancePath:instancePath+"/disable",schemaPath:"#/properties/disable/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate36.errors = [{instancePath:instancePath+"/disable",schemaPath:"#/properties/disable/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -416,7 +766,7 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(Array.isArray(data2)){
 if(data2.length > 32){
-validate32.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate36.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -429,18 +779,18 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
 if(func1(data3) > 256){
-validate32.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate36.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 8){
-validate32.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
+validate36.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/minLength",keyword:"minLength",params:{limit: 8},message:"must NOT have fewer than 8 characters"}];
 return false;
 }
 }
 }
 else {
-validate32.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate36.errors = [{instancePath:instancePath+"/tokens/" + i1,schemaPath:"contract#/$defs/Canary/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -452,7 +802,7 @@ break;
 }
 }
 else {
-validate32.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate36.errors = [{instancePath:instancePath+"/tokens",schemaPath:"#/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -465,20 +815,20 @@ var valid0 = true;
 }
 }
 else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate32.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
-validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate31.evaluated;
+const evaluated0 = validate35.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -495,14 +845,14 @@ data.config = {};
 }
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "name") || (key0 === "weight")) || (key0 === "config"))){
-validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate35.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -512,11 +862,11 @@ if(data.name !== undefined){
 let data0 = data.name;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate31.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate35.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((data0 === "patterns") || (data0 === "hierarchy")) || (data0 === "obfuscation")) || (data0 === "canary")) || (data0 === "judge"))){
-validate31.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values"}];
+if(!((((data0 === "patterns") || (data0 === "hierarchy")) || (data0 === "obfuscation")) || (data0 === "canary"))){
+validate35.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/StrategyName/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -531,32 +881,32 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 == "number"){
 if(data1 > 1 || isNaN(data1)){
-validate31.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate35.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate31.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate35.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate31.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate35.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate35.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
 var valid0 = _errs5 === errors;
 if(valid0){
 const _errs8 = errors;
-if(!(validate32(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+if(!(validate36(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs8 === errors;
@@ -566,20 +916,20 @@ var valid0 = _errs8 === errors;
 }
 }
 else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate31.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate30.evaluated;
+const evaluated0 = validate34.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -611,14 +961,14 @@ data.metadata = {};
 }
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.category === undefined) && (missing0 = "category"))){
-validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema52.properties, key0))){
-validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func13.call(schema61.properties, key0))){
+validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -631,24 +981,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate30.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate34.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate30.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate34.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data0)){
-validate30.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+validate34.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -664,12 +1014,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 1000){
-validate30.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate34.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -677,7 +1027,7 @@ var valid0 = _errs5 === errors;
 if(valid0){
 const _errs8 = errors;
 if(typeof data.enabled !== "boolean"){
-validate30.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate34.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -687,12 +1037,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data3)){
 if(data3.length > 2){
-validate30.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
+validate34.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
 return false;
 }
 else {
 if(data3.length < 1){
-validate30.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate34.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -702,11 +1052,11 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs12 = errors;
 if(typeof data4 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data4 === "input") || (data4 === "output"))){
-validate30.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs12 === errors;
@@ -722,7 +1072,7 @@ outer0:
 for(;i1--;){
 for(j0 = i1; j0--;){
 if(func0(data3[i1], data3[j0])){
-validate30.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+validate34.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
 return false;
 break outer0;
 }
@@ -734,7 +1084,7 @@ break outer0;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate34.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -744,11 +1094,11 @@ if(data.category !== undefined){
 let data5 = data.category;
 const _errs15 = errors;
 if(typeof data5 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/AttackCategory/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/AttackCategory/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((data5 === "injection") || (data5 === "jailbreak")) || (data5 === "exfiltration")) || (data5 === "manipulation"))){
-validate30.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/AttackCategory/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath:instancePath+"/category",schemaPath:"contract#/$defs/AttackCategory/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -762,7 +1112,7 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(Array.isArray(data6)){
 if(data6.length > 8){
-validate30.errors = [{instancePath:instancePath+"/strategies",schemaPath:"#/properties/strategies/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate34.errors = [{instancePath:instancePath+"/strategies",schemaPath:"#/properties/strategies/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -770,8 +1120,8 @@ var valid7 = true;
 const len1 = data6.length;
 for(let i2=0; i2<len1; i2++){
 const _errs20 = errors;
-if(!(validate31(data6[i2], {instancePath:instancePath+"/strategies/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate35(data6[i2], {instancePath:instancePath+"/strategies/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs20 === errors;
@@ -782,7 +1132,7 @@ break;
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/strategies",schemaPath:"#/properties/strategies/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate34.errors = [{instancePath:instancePath+"/strategies",schemaPath:"#/properties/strategies/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -791,11 +1141,11 @@ if(valid0){
 let data8 = data.sensitivity;
 const _errs21 = errors;
 if(typeof data8 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/sensitivity",schemaPath:"contract#/$defs/Sensitivity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/sensitivity",schemaPath:"contract#/$defs/Sensitivity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data8 === "paranoid") || (data8 === "cautious")) || (data8 === "balanced")) || (data8 === "relaxed")) || (data8 === "permissive"))){
-validate30.errors = [{instancePath:instancePath+"/sensitivity",schemaPath:"contract#/$defs/Sensitivity/enum",keyword:"enum",params:{allowedValues: schema63.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath:instancePath+"/sensitivity",schemaPath:"contract#/$defs/Sensitivity/enum",keyword:"enum",params:{allowedValues: schema72.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -803,11 +1153,11 @@ if(valid0){
 let data9 = data.action;
 const _errs24 = errors;
 if(typeof data9 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/InstinctAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/InstinctAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data9 === "block") || (data9 === "flag")) || (data9 === "alert"))){
-validate30.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/InstinctAction/enum",keyword:"enum",params:{allowedValues: schema64.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/InstinctAction/enum",keyword:"enum",params:{allowedValues: schema73.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -815,7 +1165,7 @@ if(valid0){
 let data10 = data.metadata;
 const _errs27 = errors;
 if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
-validate30.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate34.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -831,31 +1181,31 @@ var valid0 = _errs27 === errors;
 }
 }
 else {
-validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema66 = {"type":"object","required":["name","focus"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"focus":{"$ref":"contract#/$defs/Focus"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorRule"},"maxItems":64,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.5},"action":{"$ref":"contract#/$defs/AwarenessAction","default":"redact"},"redaction":{"anyOf":[{"$ref":"contract#/$defs/Redaction"},{"type":"null"}],"default":null},"allow_list":{"type":"array","items":{"$ref":"contract#/$defs/AllowedText"},"maxItems":500,"default":[]},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema70 = {"type":"string","enum":["pii","secrets","topic","sentiment","intent","language","custom"]};
-const schema79 = {"type":"string","enum":["redact","flag","block","vault","log"]};
-const schema83 = {"type":"string","minLength":1,"maxLength":256};
-const schema71 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":64},"patterns":{"type":"array","items":{"$ref":"contract#/$defs/Regex"},"maxItems":32,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"match":{"$ref":"contract#/$defs/KeywordMatch","default":"word"},"threshold":{"$ref":"contract#/$defs/Score"},"config":{"$ref":"contract#/$defs/DetectorConfig","default":{}}},"additionalProperties":false};
-const schema72 = {"type":"string","minLength":1,"maxLength":512};
-const schema73 = {"type":"string","minLength":1,"maxLength":128};
-const schema74 = {"type":"string","enum":["word","substring"]};
-const schema76 = {"type":"object","properties":{"below":{"type":"number","format":"double","minimum":-1,"maximum":1},"allow":{"type":"array","items":{"$ref":"contract#/$defs/LanguageCode"},"maxItems":200}},"additionalProperties":false};
-const schema77 = {"type":"string","pattern":"^[a-z]{2}$"};
-const pattern9 = new RegExp("^[a-z]{2}$", "u");
+const schema75 = {"type":"object","required":["name","focus"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"focus":{"$ref":"contract#/$defs/Focus"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorRule"},"maxItems":64,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.5},"action":{"$ref":"contract#/$defs/AwarenessAction","default":"redact"},"redaction":{"anyOf":[{"$ref":"contract#/$defs/Redaction"},{"type":"null"}],"default":null},"allow_list":{"type":"array","items":{"$ref":"contract#/$defs/AllowedText"},"maxItems":500,"default":[]},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema79 = {"type":"string","enum":["pii","secrets","topic","sentiment","intent","language","custom"]};
+const schema88 = {"type":"string","enum":["redact","flag","block","vault","log"]};
+const schema92 = {"type":"string","minLength":1,"maxLength":256};
+const schema80 = {"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":64},"patterns":{"type":"array","items":{"$ref":"contract#/$defs/Regex"},"maxItems":32,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"match":{"$ref":"contract#/$defs/KeywordMatch","default":"word"},"threshold":{"$ref":"contract#/$defs/Score"},"config":{"$ref":"contract#/$defs/DetectorConfig","default":{}}},"additionalProperties":false};
+const schema81 = {"type":"string","minLength":1,"maxLength":512};
+const schema82 = {"type":"string","minLength":1,"maxLength":128};
+const schema83 = {"type":"string","enum":["word","substring"]};
+const schema85 = {"type":"object","properties":{"below":{"type":"number","format":"double","minimum":-1,"maximum":1},"allow":{"type":"array","items":{"$ref":"contract#/$defs/LanguageCode"},"maxItems":200}},"additionalProperties":false};
+const schema86 = {"type":"string","pattern":"^[a-z]{2}$"};
+const pattern12 = new RegExp("^[a-z]{2}$", "u");
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate38.evaluated;
+const evaluated0 = validate42.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -867,7 +1217,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "below") || (key0 === "allow"))){
-validate38.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate42.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -879,24 +1229,24 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 == "number"){
 if(data0 > 1 || isNaN(data0)){
-validate38.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate42.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < -1 || isNaN(data0)){
-validate38.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"}];
+validate42.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"}];
 return false;
 }
 else {
 if(!(formats0.validate(data0))){
-validate38.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate42.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate38.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate42.errors = [{instancePath:instancePath+"/below",schemaPath:"#/properties/below/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -912,7 +1262,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data1)){
 if(data1.length > 200){
-validate38.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
+validate42.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items"}];
 return false;
 }
 else {
@@ -924,13 +1274,13 @@ const _errs6 = errors;
 const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
-validate38.errors = [{instancePath:instancePath+"/allow/" + i0,schemaPath:"contract#/$defs/LanguageCode/pattern",keyword:"pattern",params:{pattern: "^[a-z]{2}$"},message:"must match pattern \""+"^[a-z]{2}$"+"\""}];
+if(!pattern12.test(data2)){
+validate42.errors = [{instancePath:instancePath+"/allow/" + i0,schemaPath:"contract#/$defs/LanguageCode/pattern",keyword:"pattern",params:{pattern: "^[a-z]{2}$"},message:"must match pattern \""+"^[a-z]{2}$"+"\""}];
 return false;
 }
 }
 else {
-validate38.errors = [{instancePath:instancePath+"/allow/" + i0,schemaPath:"contract#/$defs/LanguageCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate42.errors = [{instancePath:instancePath+"/allow/" + i0,schemaPath:"contract#/$defs/LanguageCode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -942,7 +1292,7 @@ break;
 }
 }
 else {
-validate38.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate42.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -955,20 +1305,20 @@ var valid0 = true;
 }
 }
 else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate38.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
-validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate37.evaluated;
+const evaluated0 = validate41.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -991,14 +1341,14 @@ data.config = {};
 }
 let missing0;
 if((data.name === undefined) && (missing0 = "name")){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "name") || (key0 === "patterns")) || (key0 === "keywords")) || (key0 === "match")) || (key0 === "threshold")) || (key0 === "config"))){
-validate37.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate41.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1010,18 +1360,18 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(typeof data0 === "string"){
 if(func1(data0) > 64){
-validate37.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate41.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate37.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate41.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1036,7 +1386,7 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(Array.isArray(data1)){
 if(data1.length > 32){
-validate37.errors = [{instancePath:instancePath+"/patterns",schemaPath:"#/properties/patterns/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate41.errors = [{instancePath:instancePath+"/patterns",schemaPath:"#/properties/patterns/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
@@ -1049,18 +1399,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 512){
-validate37.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate41.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate37.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate41.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath:instancePath+"/patterns/" + i0,schemaPath:"contract#/$defs/Regex/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1072,7 +1422,7 @@ break;
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/patterns",schemaPath:"#/properties/patterns/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate41.errors = [{instancePath:instancePath+"/patterns",schemaPath:"#/properties/patterns/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1083,7 +1433,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(Array.isArray(data3)){
 if(data3.length > 500){
-validate37.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
+validate41.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
 return false;
 }
 else {
@@ -1096,18 +1446,18 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data4 === "string"){
 if(func1(data4) > 128){
-validate37.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate41.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate37.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate41.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1119,7 +1469,7 @@ break;
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate41.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1128,11 +1478,11 @@ if(valid0){
 let data5 = data.match;
 const _errs14 = errors;
 if(typeof data5 !== "string"){
-validate37.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/KeywordMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/KeywordMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data5 === "word") || (data5 === "substring"))){
-validate37.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/KeywordMatch/enum",keyword:"enum",params:{allowedValues: schema74.enum},message:"must be equal to one of the allowed values"}];
+validate41.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/KeywordMatch/enum",keyword:"enum",params:{allowedValues: schema83.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs14 === errors;
@@ -1144,24 +1494,24 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(typeof data6 == "number"){
 if(data6 > 1 || isNaN(data6)){
-validate37.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate41.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data6 < 0 || isNaN(data6)){
-validate37.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate41.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data6))){
-validate37.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate41.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate37.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate41.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -1172,8 +1522,8 @@ var valid0 = true;
 }
 if(valid0){
 const _errs20 = errors;
-if(!(validate38(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+if(!(validate42(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs20 === errors;
@@ -1186,24 +1536,24 @@ var valid0 = _errs20 === errors;
 }
 }
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate37.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema80 = {"type":"object","required":["method"],"properties":{"method":{"$ref":"contract#/$defs/RedactionMethod"},"config":{"$ref":"contract#/$defs/RedactionConfig","default":{}}},"additionalProperties":false};
-const schema81 = {"type":"string","enum":["placeholder","mask","hash","remove","vault"]};
-const schema82 = {"type":"object","properties":{"char":{"type":"string","minLength":1,"maxLength":1},"keep_first":{"type":"integer","format":"int32","minimum":0,"maximum":8},"keep_last":{"type":"integer","format":"int32","minimum":0,"maximum":8}},"additionalProperties":false};
-const formats8 = require("ajv-formats/dist/formats").fullFormats.int32;
+const schema89 = {"type":"object","required":["method"],"properties":{"method":{"$ref":"contract#/$defs/RedactionMethod"},"config":{"$ref":"contract#/$defs/RedactionConfig","default":{}}},"additionalProperties":false};
+const schema90 = {"type":"string","enum":["placeholder","mask","hash","remove","vault"]};
+const schema91 = {"type":"object","properties":{"char":{"type":"string","minLength":1,"maxLength":1},"keep_first":{"type":"integer","format":"int32","minimum":0,"maximum":8},"keep_last":{"type":"integer","format":"int32","minimum":0,"maximum":8}},"additionalProperties":false};
+const formats14 = require("ajv-formats/dist/formats").fullFormats.int32;
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate41.evaluated;
+const evaluated0 = validate45.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1217,14 +1567,14 @@ data.config = {};
 }
 let missing0;
 if((data.method === undefined) && (missing0 = "method")){
-validate41.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((key0 === "method") || (key0 === "config"))){
-validate41.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate45.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1234,11 +1584,11 @@ if(data.method !== undefined){
 let data0 = data.method;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate41.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/RedactionMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate45.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/RedactionMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "placeholder") || (data0 === "mask")) || (data0 === "hash")) || (data0 === "remove")) || (data0 === "vault"))){
-validate41.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/RedactionMethod/enum",keyword:"enum",params:{allowedValues: schema81.enum},message:"must be equal to one of the allowed values"}];
+validate45.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/RedactionMethod/enum",keyword:"enum",params:{allowedValues: schema90.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1255,7 +1605,7 @@ if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 const _errs8 = errors;
 for(const key1 in data1){
 if(!(((key1 === "char") || (key1 === "keep_first")) || (key1 === "keep_last"))){
-validate41.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/RedactionConfig/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+validate45.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/RedactionConfig/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1267,18 +1617,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func1(data2) > 1){
-validate41.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/maxLength",keyword:"maxLength",params:{limit: 1},message:"must NOT have more than 1 characters"}];
+validate45.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/maxLength",keyword:"maxLength",params:{limit: 1},message:"must NOT have more than 1 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate41.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate45.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate41.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate45.errors = [{instancePath:instancePath+"/config/char",schemaPath:"contract#/$defs/RedactionConfig/properties/char/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1292,23 +1642,23 @@ if(data1.keep_first !== undefined){
 let data3 = data1.keep_first;
 const _errs11 = errors;
 if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
-validate41.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if(typeof data3 == "number"){
 if(data3 > 8 || isNaN(data3)){
-validate41.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8"}];
 return false;
 }
 else {
 if(data3 < 0 || isNaN(data3)){
-validate41.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats8.validate(data3))){
-validate41.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+if(!(formats14.validate(data3))){
+validate45.errors = [{instancePath:instancePath+"/config/keep_first",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_first/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -1325,23 +1675,23 @@ if(data1.keep_last !== undefined){
 let data4 = data1.keep_last;
 const _errs13 = errors;
 if(!((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4)))){
-validate41.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs13){
 if(typeof data4 == "number"){
 if(data4 > 8 || isNaN(data4)){
-validate41.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/maximum",keyword:"maximum",params:{comparison: "<=", limit: 8},message:"must be <= 8"}];
 return false;
 }
 else {
 if(data4 < 0 || isNaN(data4)){
-validate41.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate45.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
-if(!(formats8.validate(data4))){
-validate41.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+if(!(formats14.validate(data4))){
+validate45.errors = [{instancePath:instancePath+"/config/keep_last",schemaPath:"contract#/$defs/RedactionConfig/properties/keep_last/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -1358,7 +1708,7 @@ var valid3 = true;
 }
 }
 else {
-validate41.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/RedactionConfig/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate45.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/RedactionConfig/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -1368,20 +1718,20 @@ var valid0 = _errs5 === errors;
 }
 }
 else {
-validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate41.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate36.evaluated;
+const evaluated0 = validate40.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1419,14 +1769,14 @@ data.metadata = {};
 }
 let missing0;
 if(((data.name === undefined) && (missing0 = "name")) || ((data.focus === undefined) && (missing0 = "focus"))){
-validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema66.properties, key0))){
-validate36.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func13.call(schema75.properties, key0))){
+validate40.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1439,24 +1789,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate36.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate40.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate36.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate40.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data0)){
-validate36.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+validate40.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1472,12 +1822,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 1000){
-validate36.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate40.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1485,7 +1835,7 @@ var valid0 = _errs5 === errors;
 if(valid0){
 const _errs8 = errors;
 if(typeof data.enabled !== "boolean"){
-validate36.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate40.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -1495,12 +1845,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data3)){
 if(data3.length > 2){
-validate36.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
+validate40.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
 return false;
 }
 else {
 if(data3.length < 1){
-validate36.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate40.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -1510,11 +1860,11 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs12 = errors;
 if(typeof data4 !== "string"){
-validate36.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data4 === "input") || (data4 === "output"))){
-validate36.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+validate40.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs12 === errors;
@@ -1530,7 +1880,7 @@ outer0:
 for(;i1--;){
 for(j0 = i1; j0--;){
 if(func0(data3[i1], data3[j0])){
-validate36.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+validate40.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
 return false;
 break outer0;
 }
@@ -1542,7 +1892,7 @@ break outer0;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate40.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1552,11 +1902,11 @@ if(data.focus !== undefined){
 let data5 = data.focus;
 const _errs15 = errors;
 if(typeof data5 !== "string"){
-validate36.errors = [{instancePath:instancePath+"/focus",schemaPath:"contract#/$defs/Focus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/focus",schemaPath:"contract#/$defs/Focus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((((data5 === "pii") || (data5 === "secrets")) || (data5 === "topic")) || (data5 === "sentiment")) || (data5 === "intent")) || (data5 === "language")) || (data5 === "custom"))){
-validate36.errors = [{instancePath:instancePath+"/focus",schemaPath:"contract#/$defs/Focus/enum",keyword:"enum",params:{allowedValues: schema70.enum},message:"must be equal to one of the allowed values"}];
+validate40.errors = [{instancePath:instancePath+"/focus",schemaPath:"contract#/$defs/Focus/enum",keyword:"enum",params:{allowedValues: schema79.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -1570,7 +1920,7 @@ const _errs18 = errors;
 if(errors === _errs18){
 if(Array.isArray(data6)){
 if(data6.length > 64){
-validate36.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+validate40.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
 return false;
 }
 else {
@@ -1578,8 +1928,8 @@ var valid7 = true;
 const len1 = data6.length;
 for(let i2=0; i2<len1; i2++){
 const _errs20 = errors;
-if(!(validate37(data6[i2], {instancePath:instancePath+"/detectors/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+if(!(validate41(data6[i2], {instancePath:instancePath+"/detectors/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 var valid7 = _errs20 === errors;
@@ -1590,7 +1940,7 @@ break;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate40.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1602,24 +1952,24 @@ const _errs22 = errors;
 if(errors === _errs22){
 if(typeof data8 == "number"){
 if(data8 > 1 || isNaN(data8)){
-validate36.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate40.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data8 < 0 || isNaN(data8)){
-validate36.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate40.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data8))){
-validate36.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate40.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate40.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -1628,11 +1978,11 @@ if(valid0){
 let data9 = data.action;
 const _errs24 = errors;
 if(typeof data9 !== "string"){
-validate36.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/AwarenessAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/AwarenessAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data9 === "redact") || (data9 === "flag")) || (data9 === "block")) || (data9 === "vault")) || (data9 === "log"))){
-validate36.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/AwarenessAction/enum",keyword:"enum",params:{allowedValues: schema79.enum},message:"must be equal to one of the allowed values"}];
+validate40.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/AwarenessAction/enum",keyword:"enum",params:{allowedValues: schema88.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -1642,8 +1992,8 @@ const _errs27 = errors;
 const _errs28 = errors;
 let valid10 = false;
 const _errs29 = errors;
-if(!(validate41(data10, {instancePath:instancePath+"/redaction",parentData:data,parentDataProperty:"redaction",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate45(data10, {instancePath:instancePath+"/redaction",parentData:data,parentDataProperty:"redaction",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs29 === errors;
@@ -1670,7 +2020,7 @@ else {
 vErrors.push(err1);
 }
 errors++;
-validate36.errors = vErrors;
+validate40.errors = vErrors;
 return false;
 }
 else {
@@ -1691,7 +2041,7 @@ const _errs32 = errors;
 if(errors === _errs32){
 if(Array.isArray(data11)){
 if(data11.length > 500){
-validate36.errors = [{instancePath:instancePath+"/allow_list",schemaPath:"#/properties/allow_list/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
+validate40.errors = [{instancePath:instancePath+"/allow_list",schemaPath:"#/properties/allow_list/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
 return false;
 }
 else {
@@ -1704,18 +2054,18 @@ const _errs35 = errors;
 if(errors === _errs35){
 if(typeof data12 === "string"){
 if(func1(data12) > 256){
-validate36.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate40.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data12) < 1){
-validate36.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate40.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate40.errors = [{instancePath:instancePath+"/allow_list/" + i3,schemaPath:"contract#/$defs/AllowedText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1727,7 +2077,7 @@ break;
 }
 }
 else {
-validate36.errors = [{instancePath:instancePath+"/allow_list",schemaPath:"#/properties/allow_list/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate40.errors = [{instancePath:instancePath+"/allow_list",schemaPath:"#/properties/allow_list/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1736,7 +2086,7 @@ if(valid0){
 let data13 = data.metadata;
 const _errs37 = errors;
 if(!(data13 && typeof data13 == "object" && !Array.isArray(data13))){
-validate36.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate40.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -1754,26 +2104,26 @@ var valid0 = _errs37 === errors;
 }
 }
 else {
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate36.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema85 = {"type":"object","required":["name","limits"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"limits":{"type":"array","items":{"$ref":"contract#/$defs/Limit"},"minItems":1,"maxItems":32},"response":{"$ref":"contract#/$defs/Reply","default":""},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema94 = {"type":"string","maxLength":4000};
-const schema89 = {"type":"object","required":["scope"],"properties":{"scope":{"$ref":"contract#/$defs/LimitScope"},"deny":{"type":"array","items":{"$ref":"contract#/$defs/LimitEntry"},"maxItems":500,"default":[]},"allow":{"type":"array","items":{"$ref":"contract#/$defs/LimitEntry"},"maxItems":500,"default":[]},"use_allow":{"type":"boolean","default":false},"match":{"$ref":"contract#/$defs/LimitMatch","default":"word"}},"additionalProperties":false};
-const schema90 = {"type":"string","enum":["topic","action","data","output","custom"]};
-const schema91 = {"type":"string","minLength":1,"maxLength":512};
-const schema93 = {"type":"string","enum":["word","substring","regex"]};
+const schema94 = {"type":"object","required":["name","limits"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"limits":{"type":"array","items":{"$ref":"contract#/$defs/Limit"},"minItems":1,"maxItems":32},"response":{"$ref":"contract#/$defs/Reply","default":""},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema103 = {"type":"string","maxLength":4000};
+const schema98 = {"type":"object","required":["scope"],"properties":{"scope":{"$ref":"contract#/$defs/LimitScope"},"deny":{"type":"array","items":{"$ref":"contract#/$defs/LimitEntry"},"maxItems":500,"default":[]},"allow":{"type":"array","items":{"$ref":"contract#/$defs/LimitEntry"},"maxItems":500,"default":[]},"use_allow":{"type":"boolean","default":false},"match":{"$ref":"contract#/$defs/LimitMatch","default":"word"}},"additionalProperties":false};
+const schema99 = {"type":"string","enum":["topic","action","data","output","custom"]};
+const schema100 = {"type":"string","minLength":1,"maxLength":512};
+const schema102 = {"type":"string","enum":["word","substring","regex"]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate45.evaluated;
+const evaluated0 = validate49.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1796,14 +2146,14 @@ data.match = "word";
 }
 let missing0;
 if((data.scope === undefined) && (missing0 = "scope")){
-validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((key0 === "scope") || (key0 === "deny")) || (key0 === "allow")) || (key0 === "use_allow")) || (key0 === "match"))){
-validate45.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate49.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1813,11 +2163,11 @@ if(data.scope !== undefined){
 let data0 = data.scope;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/LimitScope/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/LimitScope/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "topic") || (data0 === "action")) || (data0 === "data")) || (data0 === "output")) || (data0 === "custom"))){
-validate45.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/LimitScope/enum",keyword:"enum",params:{allowedValues: schema90.enum},message:"must be equal to one of the allowed values"}];
+validate49.errors = [{instancePath:instancePath+"/scope",schemaPath:"contract#/$defs/LimitScope/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -1831,7 +2181,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(Array.isArray(data1)){
 if(data1.length > 500){
-validate45.errors = [{instancePath:instancePath+"/deny",schemaPath:"#/properties/deny/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
+validate49.errors = [{instancePath:instancePath+"/deny",schemaPath:"#/properties/deny/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
 return false;
 }
 else {
@@ -1844,18 +2194,18 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(typeof data2 === "string"){
 if(func1(data2) > 512){
-validate45.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate49.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate45.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate49.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate45.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath:instancePath+"/deny/" + i0,schemaPath:"contract#/$defs/LimitEntry/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1867,7 +2217,7 @@ break;
 }
 }
 else {
-validate45.errors = [{instancePath:instancePath+"/deny",schemaPath:"#/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate49.errors = [{instancePath:instancePath+"/deny",schemaPath:"#/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1878,7 +2228,7 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data3)){
 if(data3.length > 500){
-validate45.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
+validate49.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
 return false;
 }
 else {
@@ -1891,18 +2241,18 @@ const _errs13 = errors;
 if(errors === _errs13){
 if(typeof data4 === "string"){
 if(func1(data4) > 512){
-validate45.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate49.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data4) < 1){
-validate45.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate49.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate45.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath:instancePath+"/allow/" + i1,schemaPath:"contract#/$defs/LimitEntry/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1914,7 +2264,7 @@ break;
 }
 }
 else {
-validate45.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate49.errors = [{instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -1922,7 +2272,7 @@ var valid0 = _errs10 === errors;
 if(valid0){
 const _errs15 = errors;
 if(typeof data.use_allow !== "boolean"){
-validate45.errors = [{instancePath:instancePath+"/use_allow",schemaPath:"#/properties/use_allow/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate49.errors = [{instancePath:instancePath+"/use_allow",schemaPath:"#/properties/use_allow/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -1930,496 +2280,14 @@ if(valid0){
 let data6 = data.match;
 const _errs17 = errors;
 if(typeof data6 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/LimitMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/LimitMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data6 === "word") || (data6 === "substring")) || (data6 === "regex"))){
-validate45.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/LimitMatch/enum",keyword:"enum",params:{allowedValues: schema93.enum},message:"must be equal to one of the allowed values"}];
+validate49.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/LimitMatch/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs17 === errors;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate45.errors = vErrors;
-return errors === 0;
-}
-validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate44.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.description === undefined){
-data.description = "";
-}
-if(data.enabled === undefined){
-data.enabled = true;
-}
-if(data.directions === undefined){
-data.directions = ["input","output"];
-}
-if(data.response === undefined){
-data.response = "";
-}
-if(data.metadata === undefined){
-data.metadata = {};
-}
-let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.limits === undefined) && (missing0 = "limits"))){
-validate44.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "enabled")) || (key0 === "directions")) || (key0 === "limits")) || (key0 === "response")) || (key0 === "metadata"))){
-validate44.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.name !== undefined){
-let data0 = data.name;
-const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 128){
-validate44.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate44.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data0)){
-validate44.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate44.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.description;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(func1(data1) > 1000){
-validate44.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
-return false;
-}
-}
-else {
-validate44.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-if(valid0){
-const _errs8 = errors;
-if(typeof data.enabled !== "boolean"){
-validate44.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-if(valid0){
-let data3 = data.directions;
-const _errs10 = errors;
-if(errors === _errs10){
-if(Array.isArray(data3)){
-if(data3.length > 2){
-validate44.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
-return false;
-}
-else {
-if(data3.length < 1){
-validate44.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-const _errs12 = errors;
-if(typeof data4 !== "string"){
-validate44.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data4 === "input") || (data4 === "output"))){
-validate44.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid3 = _errs12 === errors;
-if(!valid3){
-break;
-}
-}
-if(valid3){
-let i1 = data3.length;
-let j0;
-if(i1 > 1){
-outer0:
-for(;i1--;){
-for(j0 = i1; j0--;){
-if(func0(data3[i1], data3[j0])){
-validate44.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
-return false;
-break outer0;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate44.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-if(valid0){
-if(data.limits !== undefined){
-let data5 = data.limits;
-const _errs15 = errors;
-if(errors === _errs15){
-if(Array.isArray(data5)){
-if(data5.length > 32){
-validate44.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
-return false;
-}
-else {
-if(data5.length < 1){
-validate44.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid6 = true;
-const len1 = data5.length;
-for(let i2=0; i2<len1; i2++){
-const _errs17 = errors;
-if(!(validate45(data5[i2], {instancePath:instancePath+"/limits/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
-errors = vErrors.length;
-}
-var valid6 = _errs17 === errors;
-if(!valid6){
-break;
-}
-}
-}
-}
-}
-else {
-validate44.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data7 = data.response;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(typeof data7 === "string"){
-if(func1(data7) > 4000){
-validate44.errors = [{instancePath:instancePath+"/response",schemaPath:"contract#/$defs/Reply/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
-return false;
-}
-}
-else {
-validate44.errors = [{instancePath:instancePath+"/response",schemaPath:"contract#/$defs/Reply/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs18 === errors;
-if(valid0){
-let data8 = data.metadata;
-const _errs21 = errors;
-if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
-validate44.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate44.errors = vErrors;
-return errors === 0;
-}
-validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema96 = {"type":"object","required":["name","rules"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"rules":{"type":"array","items":{"$ref":"contract#/$defs/ValueRule"},"minItems":1,"maxItems":32},"severity":{"$ref":"contract#/$defs/Severity","default":"warning"},"action":{"$ref":"contract#/$defs/ValueAction","default":"flag"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema107 = {"type":"string","enum":["info","warning","error","critical"]};
-const schema108 = {"type":"string","enum":["block","flag","warn"]};
-const schema100 = {"type":"object","required":["principle"],"properties":{"principle":{"$ref":"contract#/$defs/Principle"},"threshold":{"$ref":"contract#/$defs/Score","default":0.7},"categories":{"type":"array","items":{"$ref":"contract#/$defs/ValueCategory"},"maxItems":16,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"guidelines":{"$ref":"contract#/$defs/Guidelines","default":""},"config":{"$ref":"contract#/$defs/ValueConfig","default":{}}},"additionalProperties":false};
-const schema101 = {"type":"string","enum":["toxicity","brand_safety","honesty","respect","safety","privacy","custom"]};
-const schema103 = {"type":"string","pattern":"^[a-z][a-z0-9_]{0,63}$"};
-const schema105 = {"type":"string","maxLength":2000};
-const schema106 = {"type":"object","additionalProperties":false};
-const pattern12 = new RegExp("^[a-z][a-z0-9_]{0,63}$", "u");
-
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate49.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.threshold === undefined){
-data.threshold = 0.7;
-}
-if(data.categories === undefined){
-data.categories = [];
-}
-if(data.keywords === undefined){
-data.keywords = [];
-}
-if(data.guidelines === undefined){
-data.guidelines = "";
-}
-if(data.config === undefined){
-data.config = {};
-}
-let missing0;
-if((data.principle === undefined) && (missing0 = "principle")){
-validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
-for(const key0 in data){
-if(!((((((key0 === "principle") || (key0 === "threshold")) || (key0 === "categories")) || (key0 === "keywords")) || (key0 === "guidelines")) || (key0 === "config"))){
-validate49.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.principle !== undefined){
-let data0 = data.principle;
-const _errs2 = errors;
-if(typeof data0 !== "string"){
-validate49.errors = [{instancePath:instancePath+"/principle",schemaPath:"contract#/$defs/Principle/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((data0 === "toxicity") || (data0 === "brand_safety")) || (data0 === "honesty")) || (data0 === "respect")) || (data0 === "safety")) || (data0 === "privacy")) || (data0 === "custom"))){
-validate49.errors = [{instancePath:instancePath+"/principle",schemaPath:"contract#/$defs/Principle/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-let data1 = data.threshold;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data1 == "number"){
-if(data1 > 1 || isNaN(data1)){
-validate49.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
-return false;
-}
-else {
-if(data1 < 0 || isNaN(data1)){
-validate49.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-else {
-if(!(formats0.validate(data1))){
-validate49.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid0 = _errs5 === errors;
-if(valid0){
-let data2 = data.categories;
-const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 16){
-validate49.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-const _errs10 = errors;
-const _errs11 = errors;
-if(errors === _errs11){
-if(typeof data3 === "string"){
-if(!pattern12.test(data3)){
-validate49.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/ValueCategory/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9_]{0,63}$"},message:"must match pattern \""+"^[a-z][a-z0-9_]{0,63}$"+"\""}];
-return false;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/ValueCategory/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs10 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs8 === errors;
-if(valid0){
-let data4 = data.keywords;
-const _errs13 = errors;
-if(errors === _errs13){
-if(Array.isArray(data4)){
-if(data4.length > 500){
-validate49.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
-return false;
-}
-else {
-var valid5 = true;
-const len1 = data4.length;
-for(let i1=0; i1<len1; i1++){
-let data5 = data4[i1];
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(func1(data5) > 128){
-validate49.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data5) < 1){
-validate49.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid5 = _errs15 === errors;
-if(!valid5){
-break;
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs13 === errors;
-if(valid0){
-let data6 = data.guidelines;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(typeof data6 === "string"){
-if(func1(data6) > 2000){
-validate49.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
-return false;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs18 === errors;
-if(valid0){
-let data7 = data.config;
-const _errs21 = errors;
-const _errs22 = errors;
-if(errors === _errs22){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key1 in data7){
-validate49.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/ValueConfig/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/ValueConfig/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs21 === errors;
-}
 }
 }
 }
@@ -2459,24 +2327,21 @@ data.enabled = true;
 if(data.directions === undefined){
 data.directions = ["input","output"];
 }
-if(data.severity === undefined){
-data.severity = "warning";
-}
-if(data.action === undefined){
-data.action = "flag";
+if(data.response === undefined){
+data.response = "";
 }
 if(data.metadata === undefined){
 data.metadata = {};
 }
 let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.rules === undefined) && (missing0 = "rules"))){
+if(((data.name === undefined) && (missing0 = "name")) || ((data.limits === undefined) && (missing0 = "limits"))){
 validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((((key0 === "name") || (key0 === "description")) || (key0 === "enabled")) || (key0 === "directions")) || (key0 === "rules")) || (key0 === "severity")) || (key0 === "action")) || (key0 === "metadata"))){
+if(!(((((((key0 === "name") || (key0 === "description")) || (key0 === "enabled")) || (key0 === "directions")) || (key0 === "limits")) || (key0 === "response")) || (key0 === "metadata"))){
 validate48.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -2565,7 +2430,7 @@ validate48.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"
 return false;
 }
 if(!((data4 === "input") || (data4 === "output"))){
-validate48.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+validate48.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs12 === errors;
@@ -2599,18 +2464,18 @@ return false;
 }
 var valid0 = _errs10 === errors;
 if(valid0){
-if(data.rules !== undefined){
-let data5 = data.rules;
+if(data.limits !== undefined){
+let data5 = data.limits;
 const _errs15 = errors;
 if(errors === _errs15){
 if(Array.isArray(data5)){
 if(data5.length > 32){
-validate48.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
+validate48.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
 else {
 if(data5.length < 1){
-validate48.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate48.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -2618,7 +2483,7 @@ var valid6 = true;
 const len1 = data5.length;
 for(let i2=0; i2<len1; i2++){
 const _errs17 = errors;
-if(!(validate49(data5[i2], {instancePath:instancePath+"/rules/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
+if(!(validate49(data5[i2], {instancePath:instancePath+"/limits/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
@@ -2631,7 +2496,7 @@ break;
 }
 }
 else {
-validate48.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate48.errors = [{instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -2641,38 +2506,30 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data7 = data.severity;
+let data7 = data.response;
 const _errs18 = errors;
-if(typeof data7 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data7 === "string"){
+if(func1(data7) > 4000){
+validate48.errors = [{instancePath:instancePath+"/response",schemaPath:"contract#/$defs/Reply/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
-if(!((((data7 === "info") || (data7 === "warning")) || (data7 === "error")) || (data7 === "critical"))){
-validate48.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema107.enum},message:"must be equal to one of the allowed values"}];
+}
+else {
+validate48.errors = [{instancePath:instancePath+"/response",schemaPath:"contract#/$defs/Reply/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 var valid0 = _errs18 === errors;
 if(valid0){
-let data8 = data.action;
+let data8 = data.metadata;
 const _errs21 = errors;
-if(typeof data8 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data8 === "block") || (data8 === "flag")) || (data8 === "warn"))){
-validate48.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema108.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs21 === errors;
-if(valid0){
-let data9 = data.metadata;
-const _errs24 = errors;
-if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
+if(!(data8 && typeof data8 == "object" && !Array.isArray(data8))){
 validate48.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-var valid0 = _errs24 === errors;
-}
+var valid0 = _errs21 === errors;
 }
 }
 }
@@ -2692,151 +2549,14 @@ return errors === 0;
 }
 validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema110 = {"type":"object","required":["name","domain"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.6},"action":{"$ref":"contract#/$defs/JudgmentAction","default":"flag"},"on_error":{"$ref":"contract#/$defs/JudgmentFallback","default":"skip"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema114 = {"type":"string","enum":["grounding","relevance","consistency","compliance","custom"]};
-const schema123 = {"type":"string","enum":["flag","block","warn"]};
-const schema124 = {"type":"string","enum":["skip","flag","block"]};
-const schema115 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/AssessorName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"requires_context":{"type":"boolean","default":false},"guidelines":{"$ref":"contract#/$defs/Guidelines","default":""},"config":{"$ref":"contract#/$defs/AssessorConfig","default":{}}},"additionalProperties":false};
-const schema116 = {"type":"string","enum":["overlap","numbers","similarity","keywords","judge"]};
-const schema119 = {"type":"object","properties":{"required":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100},"forbidden":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100}},"additionalProperties":false};
-
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate54.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-const _errs1 = errors;
-for(const key0 in data){
-if(!((key0 === "required") || (key0 === "forbidden"))){
-validate54.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-if(_errs1 === errors){
-if(data.required !== undefined){
-let data0 = data.required;
-const _errs2 = errors;
-if(errors === _errs2){
-if(Array.isArray(data0)){
-if(data0.length > 100){
-validate54.errors = [{instancePath:instancePath+"/required",schemaPath:"#/properties/required/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
-return false;
-}
-else {
-var valid1 = true;
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-let data1 = data0[i0];
-const _errs4 = errors;
-const _errs5 = errors;
-if(errors === _errs5){
-if(typeof data1 === "string"){
-if(func1(data1) > 128){
-validate54.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate54.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs4 === errors;
-if(!valid1){
-break;
-}
-}
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.forbidden !== undefined){
-let data2 = data.forbidden;
-const _errs7 = errors;
-if(errors === _errs7){
-if(Array.isArray(data2)){
-if(data2.length > 100){
-validate54.errors = [{instancePath:instancePath+"/forbidden",schemaPath:"#/properties/forbidden/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len1 = data2.length;
-for(let i1=0; i1<len1; i1++){
-let data3 = data2[i1];
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) > 128){
-validate54.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate54.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs9 === errors;
-if(!valid3){
-break;
-}
-}
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/forbidden",schemaPath:"#/properties/forbidden/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs7 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate54.errors = vErrors;
-return errors === 0;
-}
-validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
+const schema105 = {"type":"object","required":["name","rules"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"rules":{"type":"array","items":{"$ref":"contract#/$defs/ValueRule"},"minItems":1,"maxItems":32},"severity":{"$ref":"contract#/$defs/Severity","default":"warning"},"action":{"$ref":"contract#/$defs/ValueAction","default":"flag"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema115 = {"type":"string","enum":["info","warning","error","critical"]};
+const schema116 = {"type":"string","enum":["block","flag","warn"]};
+const schema109 = {"type":"object","required":["principle"],"properties":{"principle":{"$ref":"contract#/$defs/Principle"},"threshold":{"$ref":"contract#/$defs/Score","default":0.7},"categories":{"type":"array","items":{"$ref":"contract#/$defs/ValueCategory"},"maxItems":16,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"config":{"$ref":"contract#/$defs/ValueConfig","default":{}}},"additionalProperties":false};
+const schema110 = {"type":"string","enum":["toxicity","brand_safety","honesty","respect","safety","privacy","custom"]};
+const schema112 = {"type":"string","pattern":"^[a-z][a-z0-9_]{0,63}$"};
+const schema114 = {"type":"object","additionalProperties":false};
+const pattern15 = new RegExp("^[a-z][a-z0-9_]{0,63}$", "u");
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2850,42 +2570,42 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.weight === undefined){
-data.weight = 1;
+if(data.threshold === undefined){
+data.threshold = 0.7;
 }
-if(data.requires_context === undefined){
-data.requires_context = false;
+if(data.categories === undefined){
+data.categories = [];
 }
-if(data.guidelines === undefined){
-data.guidelines = "";
+if(data.keywords === undefined){
+data.keywords = [];
 }
 if(data.config === undefined){
 data.config = {};
 }
 let missing0;
-if((data.name === undefined) && (missing0 = "name")){
+if((data.principle === undefined) && (missing0 = "principle")){
 validate53.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((key0 === "name") || (key0 === "weight")) || (key0 === "requires_context")) || (key0 === "guidelines")) || (key0 === "config"))){
+if(!(((((key0 === "principle") || (key0 === "threshold")) || (key0 === "categories")) || (key0 === "keywords")) || (key0 === "config"))){
 validate53.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.name !== undefined){
-let data0 = data.name;
+if(data.principle !== undefined){
+let data0 = data.principle;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate53.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/principle",schemaPath:"contract#/$defs/Principle/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((data0 === "overlap") || (data0 === "numbers")) || (data0 === "similarity")) || (data0 === "keywords")) || (data0 === "judge"))){
-validate53.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/enum",keyword:"enum",params:{allowedValues: schema116.enum},message:"must be equal to one of the allowed values"}];
+if(!(((((((data0 === "toxicity") || (data0 === "brand_safety")) || (data0 === "honesty")) || (data0 === "respect")) || (data0 === "safety")) || (data0 === "privacy")) || (data0 === "custom"))){
+validate53.errors = [{instancePath:instancePath+"/principle",schemaPath:"contract#/$defs/Principle/enum",keyword:"enum",params:{allowedValues: schema110.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -2894,65 +2614,140 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.weight;
+let data1 = data.threshold;
 const _errs5 = errors;
 const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 == "number"){
 if(data1 > 1 || isNaN(data1)){
-validate53.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate53.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate53.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate53.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate53.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate53.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
 var valid0 = _errs5 === errors;
 if(valid0){
+let data2 = data.categories;
 const _errs8 = errors;
-if(typeof data.requires_context !== "boolean"){
-validate53.errors = [{instancePath:instancePath+"/requires_context",schemaPath:"#/properties/requires_context/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+if(errors === _errs8){
+if(Array.isArray(data2)){
+if(data2.length > 16){
+validate53.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
 return false;
 }
-var valid0 = _errs8 === errors;
-if(valid0){
-let data3 = data.guidelines;
+else {
+var valid3 = true;
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
 const _errs10 = errors;
 const _errs11 = errors;
 if(errors === _errs11){
 if(typeof data3 === "string"){
-if(func1(data3) > 2000){
-validate53.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
+if(!pattern15.test(data3)){
+validate53.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/ValueCategory/pattern",keyword:"pattern",params:{pattern: "^[a-z][a-z0-9_]{0,63}$"},message:"must match pattern \""+"^[a-z][a-z0-9_]{0,63}$"+"\""}];
 return false;
 }
 }
 else {
-validate53.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/categories/" + i0,schemaPath:"contract#/$defs/ValueCategory/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid3 = _errs10 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate53.errors = [{instancePath:instancePath+"/categories",schemaPath:"#/properties/categories/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
 if(valid0){
+let data4 = data.keywords;
 const _errs13 = errors;
-if(!(validate54(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
-errors = vErrors.length;
+if(errors === _errs13){
+if(Array.isArray(data4)){
+if(data4.length > 500){
+validate53.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/maxItems",keyword:"maxItems",params:{limit: 500},message:"must NOT have more than 500 items"}];
+return false;
+}
+else {
+var valid5 = true;
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+let data5 = data4[i1];
+const _errs15 = errors;
+const _errs16 = errors;
+if(errors === _errs16){
+if(typeof data5 === "string"){
+if(func1(data5) > 128){
+validate53.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate53.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate53.errors = [{instancePath:instancePath+"/keywords/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid5 = _errs15 === errors;
+if(!valid5){
+break;
+}
+}
+}
+}
+else {
+validate53.errors = [{instancePath:instancePath+"/keywords",schemaPath:"#/properties/keywords/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 var valid0 = _errs13 === errors;
+if(valid0){
+let data6 = data.config;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key1 in data6){
+validate53.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/ValueConfig/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate53.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/ValueConfig/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
 }
 }
 }
@@ -2992,30 +2787,24 @@ data.enabled = true;
 if(data.directions === undefined){
 data.directions = ["input","output"];
 }
-if(data.assessors === undefined){
-data.assessors = [];
-}
-if(data.threshold === undefined){
-data.threshold = 0.6;
+if(data.severity === undefined){
+data.severity = "warning";
 }
 if(data.action === undefined){
 data.action = "flag";
-}
-if(data.on_error === undefined){
-data.on_error = "skip";
 }
 if(data.metadata === undefined){
 data.metadata = {};
 }
 let missing0;
-if(((data.name === undefined) && (missing0 = "name")) || ((data.domain === undefined) && (missing0 = "domain"))){
+if(((data.name === undefined) && (missing0 = "name")) || ((data.rules === undefined) && (missing0 = "rules"))){
 validate52.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema110.properties, key0))){
+if(!((((((((key0 === "name") || (key0 === "description")) || (key0 === "enabled")) || (key0 === "directions")) || (key0 === "rules")) || (key0 === "severity")) || (key0 === "action")) || (key0 === "metadata"))){
 validate52.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -3104,7 +2893,7 @@ validate52.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"
 return false;
 }
 if(!((data4 === "input") || (data4 === "output"))){
-validate52.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+validate52.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs12 === errors;
@@ -3138,16 +2927,41 @@ return false;
 }
 var valid0 = _errs10 === errors;
 if(valid0){
-if(data.domain !== undefined){
-let data5 = data.domain;
+if(data.rules !== undefined){
+let data5 = data.rules;
 const _errs15 = errors;
-if(typeof data5 !== "string"){
-validate52.errors = [{instancePath:instancePath+"/domain",schemaPath:"contract#/$defs/Domain/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs15){
+if(Array.isArray(data5)){
+if(data5.length > 32){
+validate52.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"}];
 return false;
 }
-if(!(((((data5 === "grounding") || (data5 === "relevance")) || (data5 === "consistency")) || (data5 === "compliance")) || (data5 === "custom"))){
-validate52.errors = [{instancePath:instancePath+"/domain",schemaPath:"contract#/$defs/Domain/enum",keyword:"enum",params:{allowedValues: schema114.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data5.length < 1){
+validate52.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid6 = true;
+const len1 = data5.length;
+for(let i2=0; i2<len1; i2++){
+const _errs17 = errors;
+if(!(validate53(data5[i2], {instancePath:instancePath+"/rules/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+errors = vErrors.length;
+}
+var valid6 = _errs17 === errors;
+if(!valid6){
+break;
+}
+}
+}
+}
+}
+else {
+validate52.errors = [{instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 var valid0 = _errs15 === errors;
 }
@@ -3155,99 +2969,37 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data6 = data.assessors;
+let data7 = data.severity;
 const _errs18 = errors;
-if(errors === _errs18){
-if(Array.isArray(data6)){
-if(data6.length > 8){
-validate52.errors = [{instancePath:instancePath+"/assessors",schemaPath:"#/properties/assessors/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+if(typeof data7 !== "string"){
+validate52.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-var valid7 = true;
-const len1 = data6.length;
-for(let i2=0; i2<len1; i2++){
-const _errs20 = errors;
-if(!(validate53(data6[i2], {instancePath:instancePath+"/assessors/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-errors = vErrors.length;
-}
-var valid7 = _errs20 === errors;
-if(!valid7){
-break;
-}
-}
-}
-}
-else {
-validate52.errors = [{instancePath:instancePath+"/assessors",schemaPath:"#/properties/assessors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+if(!((((data7 === "info") || (data7 === "warning")) || (data7 === "error")) || (data7 === "critical"))){
+validate52.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
 }
 var valid0 = _errs18 === errors;
 if(valid0){
-let data8 = data.threshold;
+let data8 = data.action;
 const _errs21 = errors;
-const _errs22 = errors;
-if(errors === _errs22){
-if(typeof data8 == "number"){
-if(data8 > 1 || isNaN(data8)){
-validate52.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+if(typeof data8 !== "string"){
+validate52.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data8 < 0 || isNaN(data8)){
-validate52.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(!(((data8 === "block") || (data8 === "flag")) || (data8 === "warn"))){
+validate52.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema116.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-if(!(formats0.validate(data8))){
-validate52.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate52.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
 }
 var valid0 = _errs21 === errors;
 if(valid0){
-let data9 = data.action;
+let data9 = data.metadata;
 const _errs24 = errors;
-if(typeof data9 !== "string"){
-validate52.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data9 === "flag") || (data9 === "block")) || (data9 === "warn"))){
-validate52.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema123.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs24 === errors;
-if(valid0){
-let data10 = data.on_error;
-const _errs27 = errors;
-if(typeof data10 !== "string"){
-validate52.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data10 === "skip") || (data10 === "flag")) || (data10 === "block"))){
-validate52.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/JudgmentFallback/enum",keyword:"enum",params:{allowedValues: schema124.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs27 === errors;
-if(valid0){
-let data11 = data.metadata;
-const _errs30 = errors;
-if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+if(!(data9 && typeof data9 == "object" && !Array.isArray(data9))){
 validate52.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-var valid0 = _errs30 === errors;
-}
-}
+var valid0 = _errs24 === errors;
 }
 }
 }
@@ -3268,19 +3020,555 @@ return errors === 0;
 }
 validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema126 = {"type":"object","required":["name","triggers","actions"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"triggers":{"type":"array","items":{"$ref":"contract#/$defs/Trigger"},"minItems":1,"maxItems":16},"match":{"$ref":"contract#/$defs/TriggerMatch","default":"any"},"actions":{"type":"array","items":{"$ref":"contract#/$defs/ReflexAction"},"minItems":1,"maxItems":8},"priority":{"$ref":"contract#/$defs/Priority","default":0},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
-const schema134 = {"type":"string","enum":["any","all"]};
-const schema138 = {"type":"integer","format":"int32","minimum":-1000,"maximum":1000};
-const schema130 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/TriggerType"},"pattern":{"type":"string","minLength":1,"maxLength":512},"threshold":{"type":"number","format":"double","minimum":0,"maximum":1000},"window":{"$ref":"contract#/$defs/Duration"},"path":{"type":"string","minLength":1,"maxLength":256},"operator":{"$ref":"contract#/$defs/ContextOperator"},"value":{}},"additionalProperties":false};
-const schema131 = {"type":"string","enum":["on_score","on_finding","on_pattern","on_context","on_rate","always"]};
-const schema132 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
-const schema133 = {"type":"string","enum":["eq","neq","in","exists","gt","lt"]};
-const pattern15 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const schema118 = {"type":"object","required":["name","domain"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"domain":{"$ref":"contract#/$defs/Domain"},"assessors":{"type":"array","items":{"$ref":"contract#/$defs/Assessor"},"maxItems":8,"default":[]},"threshold":{"$ref":"contract#/$defs/Score","default":0.6},"action":{"$ref":"contract#/$defs/JudgmentAction","default":"flag"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema122 = {"type":"string","enum":["grounding","relevance","consistency","compliance","custom"]};
+const schema130 = {"type":"string","enum":["flag","block","warn"]};
+const schema123 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/AssessorName"},"weight":{"$ref":"contract#/$defs/Score","default":1},"requires_context":{"type":"boolean","default":false},"config":{"$ref":"contract#/$defs/AssessorConfig","default":{}}},"additionalProperties":false};
+const schema124 = {"type":"string","enum":["overlap","numbers","similarity","keywords"]};
+const schema126 = {"type":"object","properties":{"required":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100},"forbidden":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":100}},"additionalProperties":false};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "required") || (key0 === "forbidden"))){
+validate58.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.required !== undefined){
+let data0 = data.required;
+const _errs2 = errors;
+if(errors === _errs2){
+if(Array.isArray(data0)){
+if(data0.length > 100){
+validate58.errors = [{instancePath:instancePath+"/required",schemaPath:"#/properties/required/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data1 === "string"){
+if(func1(data1) > 128){
+validate58.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate58.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/required/" + i0,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs4 === errors;
+if(!valid1){
+break;
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.forbidden !== undefined){
+let data2 = data.forbidden;
+const _errs7 = errors;
+if(errors === _errs7){
+if(Array.isArray(data2)){
+if(data2.length > 100){
+validate58.errors = [{instancePath:instancePath+"/forbidden",schemaPath:"#/properties/forbidden/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len1 = data2.length;
+for(let i1=0; i1<len1; i1++){
+let data3 = data2[i1];
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data3 === "string"){
+if(func1(data3) > 128){
+validate58.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate58.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/forbidden/" + i1,schemaPath:"contract#/$defs/Keyword/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid3 = _errs9 === errors;
+if(!valid3){
+break;
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath:instancePath+"/forbidden",schemaPath:"#/properties/forbidden/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.weight === undefined){
+data.weight = 1;
+}
+if(data.requires_context === undefined){
+data.requires_context = false;
+}
+if(data.config === undefined){
+data.config = {};
+}
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate57.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "name") || (key0 === "weight")) || (key0 === "requires_context")) || (key0 === "config"))){
+validate57.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data0 === "overlap") || (data0 === "numbers")) || (data0 === "similarity")) || (data0 === "keywords"))){
+validate57.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/AssessorName/enum",keyword:"enum",params:{allowedValues: schema124.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.weight;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 == "number"){
+if(data1 > 1 || isNaN(data1)){
+validate57.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data1 < 0 || isNaN(data1)){
+validate57.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data1))){
+validate57.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/weight",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+const _errs8 = errors;
+if(typeof data.requires_context !== "boolean"){
+validate57.errors = [{instancePath:instancePath+"/requires_context",schemaPath:"#/properties/requires_context/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+if(valid0){
+const _errs10 = errors;
+if(!(validate58(data.config, {instancePath:instancePath+"/config",parentData:data,parentDataProperty:"config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.description === undefined){
+data.description = "";
+}
+if(data.enabled === undefined){
+data.enabled = true;
+}
+if(data.directions === undefined){
+data.directions = ["input","output"];
+}
+if(data.assessors === undefined){
+data.assessors = [];
+}
+if(data.threshold === undefined){
+data.threshold = 0.6;
+}
+if(data.action === undefined){
+data.action = "flag";
+}
+if(data.metadata === undefined){
+data.metadata = {};
+}
+let missing0;
+if(((data.name === undefined) && (missing0 = "name")) || ((data.domain === undefined) && (missing0 = "domain"))){
+validate56.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(func13.call(schema118.properties, key0))){
+validate56.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.name !== undefined){
+let data0 = data.name;
+const _errs2 = errors;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 128){
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data0)){
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data1 = data.description;
+const _errs5 = errors;
+const _errs6 = errors;
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 1000){
+validate56.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+return false;
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+if(valid0){
+const _errs8 = errors;
+if(typeof data.enabled !== "boolean"){
+validate56.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+if(valid0){
+let data3 = data.directions;
+const _errs10 = errors;
+if(errors === _errs10){
+if(Array.isArray(data3)){
+if(data3.length > 2){
+validate56.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
+return false;
+}
+else {
+if(data3.length < 1){
+validate56.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid3 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+const _errs12 = errors;
+if(typeof data4 !== "string"){
+validate56.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data4 === "input") || (data4 === "output"))){
+validate56.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid3 = _errs12 === errors;
+if(!valid3){
+break;
+}
+}
+if(valid3){
+let i1 = data3.length;
+let j0;
+if(i1 > 1){
+outer0:
+for(;i1--;){
+for(j0 = i1; j0--;){
+if(func0(data3[i1], data3[j0])){
+validate56.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+return false;
+break outer0;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+if(valid0){
+if(data.domain !== undefined){
+let data5 = data.domain;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+validate56.errors = [{instancePath:instancePath+"/domain",schemaPath:"contract#/$defs/Domain/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((data5 === "grounding") || (data5 === "relevance")) || (data5 === "consistency")) || (data5 === "compliance")) || (data5 === "custom"))){
+validate56.errors = [{instancePath:instancePath+"/domain",schemaPath:"contract#/$defs/Domain/enum",keyword:"enum",params:{allowedValues: schema122.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data6 = data.assessors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(Array.isArray(data6)){
+if(data6.length > 8){
+validate56.errors = [{instancePath:instancePath+"/assessors",schemaPath:"#/properties/assessors/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+return false;
+}
+else {
+var valid7 = true;
+const len1 = data6.length;
+for(let i2=0; i2<len1; i2++){
+const _errs20 = errors;
+if(!(validate57(data6[i2], {instancePath:instancePath+"/assessors/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
+}
+var valid7 = _errs20 === errors;
+if(!valid7){
+break;
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/assessors",schemaPath:"#/properties/assessors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs18 === errors;
+if(valid0){
+let data8 = data.threshold;
+const _errs21 = errors;
+const _errs22 = errors;
+if(errors === _errs22){
+if(typeof data8 == "number"){
+if(data8 > 1 || isNaN(data8)){
+validate56.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+validate56.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data8))){
+validate56.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs21 === errors;
+if(valid0){
+let data9 = data.action;
+const _errs24 = errors;
+if(typeof data9 !== "string"){
+validate56.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data9 === "flag") || (data9 === "block")) || (data9 === "warn"))){
+validate56.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/JudgmentAction/enum",keyword:"enum",params:{allowedValues: schema130.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs24 === errors;
+if(valid0){
+let data10 = data.metadata;
+const _errs27 = errors;
+if(!(data10 && typeof data10 == "object" && !Array.isArray(data10))){
+validate56.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs27 === errors;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema132 = {"type":"object","required":["name","triggers","actions"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"triggers":{"type":"array","items":{"$ref":"contract#/$defs/Trigger"},"minItems":1,"maxItems":16},"match":{"$ref":"contract#/$defs/TriggerMatch","default":"any"},"actions":{"type":"array","items":{"$ref":"contract#/$defs/ReflexAction"},"minItems":1,"maxItems":8},"priority":{"$ref":"contract#/$defs/Priority","default":0},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema140 = {"type":"string","enum":["any","all"]};
+const schema144 = {"type":"integer","format":"int32","minimum":-1000,"maximum":1000};
+const schema136 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/TriggerType"},"pattern":{"type":"string","minLength":1,"maxLength":512},"threshold":{"$ref":"contract#/$defs/Score"},"path":{"type":"string","minLength":1,"maxLength":256},"operator":{"$ref":"contract#/$defs/ContextOperator"},"value":{}},"additionalProperties":false};
+const schema137 = {"type":"string","enum":["on_score","on_finding","on_pattern","on_context","always"]};
+const schema139 = {"type":"string","enum":["eq","neq","in","exists","gt","lt"]};
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate63.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3291,14 +3579,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate59.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((((((key0 === "type") || (key0 === "pattern")) || (key0 === "threshold")) || (key0 === "window")) || (key0 === "path")) || (key0 === "operator")) || (key0 === "value"))){
-validate59.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!((((((key0 === "type") || (key0 === "pattern")) || (key0 === "threshold")) || (key0 === "path")) || (key0 === "operator")) || (key0 === "value"))){
+validate63.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -3308,11 +3596,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate59.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate63.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((data0 === "on_score") || (data0 === "on_finding")) || (data0 === "on_pattern")) || (data0 === "on_context")) || (data0 === "on_rate")) || (data0 === "always"))){
-validate59.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/enum",keyword:"enum",params:{allowedValues: schema131.enum},message:"must be equal to one of the allowed values"}];
+if(!(((((data0 === "on_score") || (data0 === "on_finding")) || (data0 === "on_pattern")) || (data0 === "on_context")) || (data0 === "always"))){
+validate63.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/TriggerType/enum",keyword:"enum",params:{allowedValues: schema137.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3327,18 +3615,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 512){
-validate59.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+validate63.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate59.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate63.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate59.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate63.errors = [{instancePath:instancePath+"/pattern",schemaPath:"#/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3351,27 +3639,28 @@ if(valid0){
 if(data.threshold !== undefined){
 let data2 = data.threshold;
 const _errs7 = errors;
-if(errors === _errs7){
+const _errs8 = errors;
+if(errors === _errs8){
 if(typeof data2 == "number"){
-if(data2 > 1000 || isNaN(data2)){
-validate59.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
+if(data2 > 1 || isNaN(data2)){
+validate63.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate59.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate63.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data2))){
-validate59.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+validate63.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate59.errors = [{instancePath:instancePath+"/threshold",schemaPath:"#/properties/threshold/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate63.errors = [{instancePath:instancePath+"/threshold",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -3381,79 +3670,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.window !== undefined){
-let data3 = data.window;
-const _errs9 = errors;
+if(data.path !== undefined){
+let data3 = data.path;
 const _errs10 = errors;
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(func1(data3) > 32){
-validate59.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+if(func1(data3) > 256){
+validate63.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data3) < 1){
-validate59.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern15.test(data3)){
-validate59.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate59.errors = [{instancePath:instancePath+"/window",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.path !== undefined){
-let data4 = data.path;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data4 === "string"){
-if(func1(data4) > 256){
-validate59.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-else {
-if(func1(data4) < 1){
-validate59.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate63.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate59.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate63.errors = [{instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid0 = _errs12 === errors;
+var valid0 = _errs10 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.operator !== undefined){
-let data5 = data.operator;
-const _errs14 = errors;
-if(typeof data5 !== "string"){
-validate59.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data4 = data.operator;
+const _errs12 = errors;
+if(typeof data4 !== "string"){
+validate63.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((data5 === "eq") || (data5 === "neq")) || (data5 === "in")) || (data5 === "exists")) || (data5 === "gt")) || (data5 === "lt"))){
-validate59.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/enum",keyword:"enum",params:{allowedValues: schema133.enum},message:"must be equal to one of the allowed values"}];
+if(!((((((data4 === "eq") || (data4 === "neq")) || (data4 === "in")) || (data4 === "exists")) || (data4 === "gt")) || (data4 === "lt"))){
+validate63.errors = [{instancePath:instancePath+"/operator",schemaPath:"contract#/$defs/ContextOperator/enum",keyword:"enum",params:{allowedValues: schema139.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs14 === errors;
+var valid0 = _errs12 === errors;
 }
 else {
 var valid0 = true;
@@ -3465,24 +3720,23 @@ var valid0 = true;
 }
 }
 }
-}
 else {
-validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate59.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema135 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/ReflexActionType"},"target":{"type":"string","minLength":1,"maxLength":256},"value":{"type":"string","minLength":1,"maxLength":4000},"fallback":{"$ref":"contract#/$defs/ReflexActionType"}},"additionalProperties":false};
-const schema136 = {"type":"string","enum":["block","flag","redact","rewrite","escalate","log","throttle"]};
+const schema141 = {"type":"object","required":["type"],"properties":{"type":{"$ref":"contract#/$defs/ReflexActionType"},"target":{"type":"string","minLength":1,"maxLength":256},"value":{"type":"string","minLength":1,"maxLength":4000},"fallback":{"$ref":"contract#/$defs/ReflexActionType"}},"additionalProperties":false};
+const schema142 = {"type":"string","enum":["block","flag","redact","rewrite","escalate","log"]};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate65.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3493,14 +3747,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((key0 === "type") || (key0 === "target")) || (key0 === "value")) || (key0 === "fallback"))){
-validate61.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate65.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -3510,11 +3764,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate61.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((((data0 === "block") || (data0 === "flag")) || (data0 === "redact")) || (data0 === "rewrite")) || (data0 === "escalate")) || (data0 === "log")) || (data0 === "throttle"))){
-validate61.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema136.enum},message:"must be equal to one of the allowed values"}];
+if(!((((((data0 === "block") || (data0 === "flag")) || (data0 === "redact")) || (data0 === "rewrite")) || (data0 === "escalate")) || (data0 === "log"))){
+validate65.errors = [{instancePath:instancePath+"/type",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema142.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs2 === errors;
@@ -3529,18 +3783,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data1 === "string"){
 if(func1(data1) > 256){
-validate61.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate65.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate61.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate65.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate65.errors = [{instancePath:instancePath+"/target",schemaPath:"#/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3556,18 +3810,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 4000){
-validate61.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
+validate65.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/maxLength",keyword:"maxLength",params:{limit: 4000},message:"must NOT have more than 4000 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate61.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate65.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate65.errors = [{instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3581,11 +3835,11 @@ if(data.fallback !== undefined){
 let data3 = data.fallback;
 const _errs9 = errors;
 if(typeof data3 !== "string"){
-validate61.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate65.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((((((data3 === "block") || (data3 === "flag")) || (data3 === "redact")) || (data3 === "rewrite")) || (data3 === "escalate")) || (data3 === "log")) || (data3 === "throttle"))){
-validate61.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema136.enum},message:"must be equal to one of the allowed values"}];
+if(!((((((data3 === "block") || (data3 === "flag")) || (data3 === "redact")) || (data3 === "rewrite")) || (data3 === "escalate")) || (data3 === "log"))){
+validate65.errors = [{instancePath:instancePath+"/fallback",schemaPath:"contract#/$defs/ReflexActionType/enum",keyword:"enum",params:{allowedValues: schema142.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -3600,20 +3854,20 @@ var valid0 = true;
 }
 }
 else {
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate61.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate58.evaluated;
+const evaluated0 = validate62.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3642,14 +3896,14 @@ data.metadata = {};
 }
 let missing0;
 if((((data.name === undefined) && (missing0 = "name")) || ((data.triggers === undefined) && (missing0 = "triggers"))) || ((data.actions === undefined) && (missing0 = "actions"))){
-validate58.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema126.properties, key0))){
-validate58.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func13.call(schema132.properties, key0))){
+validate62.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -3662,24 +3916,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 128){
-validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data0)){
-validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate58.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate62.errors = [{instancePath:instancePath+"/name",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3695,12 +3949,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 1000){
-validate58.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
+validate62.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"}];
 return false;
 }
 }
 else {
-validate58.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate62.errors = [{instancePath:instancePath+"/description",schemaPath:"contract#/$defs/Description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -3708,7 +3962,7 @@ var valid0 = _errs5 === errors;
 if(valid0){
 const _errs8 = errors;
 if(typeof data.enabled !== "boolean"){
-validate58.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate62.errors = [{instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -3718,12 +3972,12 @@ const _errs10 = errors;
 if(errors === _errs10){
 if(Array.isArray(data3)){
 if(data3.length > 2){
-validate58.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
+validate62.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items"}];
 return false;
 }
 else {
 if(data3.length < 1){
-validate58.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate62.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -3733,11 +3987,11 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 const _errs12 = errors;
 if(typeof data4 !== "string"){
-validate58.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate62.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data4 === "input") || (data4 === "output"))){
-validate58.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+validate62.errors = [{instancePath:instancePath+"/directions/" + i0,schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid3 = _errs12 === errors;
@@ -3753,7 +4007,7 @@ outer0:
 for(;i1--;){
 for(j0 = i1; j0--;){
 if(func0(data3[i1], data3[j0])){
-validate58.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
+validate62.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/uniqueItems",keyword:"uniqueItems",params:{i: i1, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i1+" are identical)"}];
 return false;
 break outer0;
 }
@@ -3765,7 +4019,7 @@ break outer0;
 }
 }
 else {
-validate58.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate62.errors = [{instancePath:instancePath+"/directions",schemaPath:"#/properties/directions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3777,12 +4031,12 @@ const _errs15 = errors;
 if(errors === _errs15){
 if(Array.isArray(data5)){
 if(data5.length > 16){
-validate58.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
+validate62.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/maxItems",keyword:"maxItems",params:{limit: 16},message:"must NOT have more than 16 items"}];
 return false;
 }
 else {
 if(data5.length < 1){
-validate58.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate62.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -3790,8 +4044,8 @@ var valid6 = true;
 const len1 = data5.length;
 for(let i2=0; i2<len1; i2++){
 const _errs17 = errors;
-if(!(validate59(data5[i2], {instancePath:instancePath+"/triggers/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+if(!(validate63(data5[i2], {instancePath:instancePath+"/triggers/" + i2,parentData:data5,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
 errors = vErrors.length;
 }
 var valid6 = _errs17 === errors;
@@ -3803,7 +4057,7 @@ break;
 }
 }
 else {
-validate58.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate62.errors = [{instancePath:instancePath+"/triggers",schemaPath:"#/properties/triggers/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3816,11 +4070,11 @@ if(valid0){
 let data7 = data.match;
 const _errs18 = errors;
 if(typeof data7 !== "string"){
-validate58.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/TriggerMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate62.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/TriggerMatch/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data7 === "any") || (data7 === "all"))){
-validate58.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/TriggerMatch/enum",keyword:"enum",params:{allowedValues: schema134.enum},message:"must be equal to one of the allowed values"}];
+validate62.errors = [{instancePath:instancePath+"/match",schemaPath:"contract#/$defs/TriggerMatch/enum",keyword:"enum",params:{allowedValues: schema140.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -3831,12 +4085,12 @@ const _errs21 = errors;
 if(errors === _errs21){
 if(Array.isArray(data8)){
 if(data8.length > 8){
-validate58.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate62.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
 if(data8.length < 1){
-validate58.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate62.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -3844,8 +4098,8 @@ var valid8 = true;
 const len2 = data8.length;
 for(let i3=0; i3<len2; i3++){
 const _errs23 = errors;
-if(!(validate61(data8[i3], {instancePath:instancePath+"/actions/" + i3,parentData:data8,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate65(data8[i3], {instancePath:instancePath+"/actions/" + i3,parentData:data8,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
 var valid8 = _errs23 === errors;
@@ -3857,7 +4111,7 @@ break;
 }
 }
 else {
-validate58.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate62.errors = [{instancePath:instancePath+"/actions",schemaPath:"#/properties/actions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -3871,23 +4125,23 @@ let data10 = data.priority;
 const _errs24 = errors;
 const _errs25 = errors;
 if(!((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10)))){
-validate58.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate62.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs25){
 if(typeof data10 == "number"){
 if(data10 > 1000 || isNaN(data10)){
-validate58.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
+validate62.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"}];
 return false;
 }
 else {
 if(data10 < -1000 || isNaN(data10)){
-validate58.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000},message:"must be >= -1000"}];
+validate62.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000},message:"must be >= -1000"}];
 return false;
 }
 else {
-if(!(formats8.validate(data10))){
-validate58.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+if(!(formats14.validate(data10))){
+validate62.errors = [{instancePath:instancePath+"/priority",schemaPath:"contract#/$defs/Priority/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -3899,7 +4153,7 @@ if(valid0){
 let data11 = data.metadata;
 const _errs27 = errors;
 if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
-validate58.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate62.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -3915,20 +4169,20 @@ var valid0 = _errs27 === errors;
 }
 }
 else {
-validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate58.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
-validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3958,7 +4212,7 @@ data.reflexes = [];
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "instincts") || (key0 === "awareness")) || (key0 === "boundaries")) || (key0 === "values")) || (key0 === "judgments")) || (key0 === "reflexes"))){
-validate29.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -3969,7 +4223,7 @@ const _errs2 = errors;
 if(errors === _errs2){
 if(Array.isArray(data0)){
 if(data0.length > 8){
-validate29.errors = [{instancePath:instancePath+"/instincts",schemaPath:"#/properties/instincts/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/instincts",schemaPath:"#/properties/instincts/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -3977,8 +4231,8 @@ var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
 const _errs4 = errors;
-if(!(validate30(data0[i0], {instancePath:instancePath+"/instincts/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+if(!(validate34(data0[i0], {instancePath:instancePath+"/instincts/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs4 === errors;
@@ -3989,7 +4243,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/instincts",schemaPath:"#/properties/instincts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/instincts",schemaPath:"#/properties/instincts/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4000,7 +4254,7 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(Array.isArray(data2)){
 if(data2.length > 8){
-validate29.errors = [{instancePath:instancePath+"/awareness",schemaPath:"#/properties/awareness/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/awareness",schemaPath:"#/properties/awareness/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -4008,8 +4262,8 @@ var valid2 = true;
 const len1 = data2.length;
 for(let i1=0; i1<len1; i1++){
 const _errs7 = errors;
-if(!(validate36(data2[i1], {instancePath:instancePath+"/awareness/" + i1,parentData:data2,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+if(!(validate40(data2[i1], {instancePath:instancePath+"/awareness/" + i1,parentData:data2,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs7 === errors;
@@ -4020,7 +4274,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/awareness",schemaPath:"#/properties/awareness/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/awareness",schemaPath:"#/properties/awareness/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4031,7 +4285,7 @@ const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data4)){
 if(data4.length > 8){
-validate29.errors = [{instancePath:instancePath+"/boundaries",schemaPath:"#/properties/boundaries/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/boundaries",schemaPath:"#/properties/boundaries/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -4039,8 +4293,8 @@ var valid3 = true;
 const len2 = data4.length;
 for(let i2=0; i2<len2; i2++){
 const _errs10 = errors;
-if(!(validate44(data4[i2], {instancePath:instancePath+"/boundaries/" + i2,parentData:data4,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+if(!(validate48(data4[i2], {instancePath:instancePath+"/boundaries/" + i2,parentData:data4,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 var valid3 = _errs10 === errors;
@@ -4051,7 +4305,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/boundaries",schemaPath:"#/properties/boundaries/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/boundaries",schemaPath:"#/properties/boundaries/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4062,7 +4316,7 @@ const _errs11 = errors;
 if(errors === _errs11){
 if(Array.isArray(data6)){
 if(data6.length > 8){
-validate29.errors = [{instancePath:instancePath+"/values",schemaPath:"#/properties/values/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/values",schemaPath:"#/properties/values/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -4070,8 +4324,8 @@ var valid4 = true;
 const len3 = data6.length;
 for(let i3=0; i3<len3; i3++){
 const _errs13 = errors;
-if(!(validate48(data6[i3], {instancePath:instancePath+"/values/" + i3,parentData:data6,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate52(data6[i3], {instancePath:instancePath+"/values/" + i3,parentData:data6,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 var valid4 = _errs13 === errors;
@@ -4082,7 +4336,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4093,7 +4347,7 @@ const _errs14 = errors;
 if(errors === _errs14){
 if(Array.isArray(data8)){
 if(data8.length > 8){
-validate29.errors = [{instancePath:instancePath+"/judgments",schemaPath:"#/properties/judgments/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/judgments",schemaPath:"#/properties/judgments/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -4101,8 +4355,8 @@ var valid5 = true;
 const len4 = data8.length;
 for(let i4=0; i4<len4; i4++){
 const _errs16 = errors;
-if(!(validate52(data8[i4], {instancePath:instancePath+"/judgments/" + i4,parentData:data8,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate56(data8[i4], {instancePath:instancePath+"/judgments/" + i4,parentData:data8,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
 errors = vErrors.length;
 }
 var valid5 = _errs16 === errors;
@@ -4113,7 +4367,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/judgments",schemaPath:"#/properties/judgments/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/judgments",schemaPath:"#/properties/judgments/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4124,7 +4378,7 @@ const _errs17 = errors;
 if(errors === _errs17){
 if(Array.isArray(data10)){
 if(data10.length > 8){
-validate29.errors = [{instancePath:instancePath+"/reflexes",schemaPath:"#/properties/reflexes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+validate33.errors = [{instancePath:instancePath+"/reflexes",schemaPath:"#/properties/reflexes/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
 }
 else {
@@ -4132,8 +4386,8 @@ var valid6 = true;
 const len5 = data10.length;
 for(let i5=0; i5<len5; i5++){
 const _errs19 = errors;
-if(!(validate58(data10[i5], {instancePath:instancePath+"/reflexes/" + i5,parentData:data10,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate62(data10[i5], {instancePath:instancePath+"/reflexes/" + i5,parentData:data10,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 var valid6 = _errs19 === errors;
@@ -4144,7 +4398,7 @@ break;
 }
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/reflexes",schemaPath:"#/properties/reflexes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate33.errors = [{instancePath:instancePath+"/reflexes",schemaPath:"#/properties/reflexes/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4157,20 +4411,20 @@ var valid0 = _errs17 === errors;
 }
 }
 else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate29.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate28.evaluated;
+const evaluated0 = validate31.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4189,15 +4443,15 @@ if(data.primitives === undefined){
 data.primitives = {};
 }
 let missing0;
-if(((data.text === undefined) && (missing0 = "text")) || ((data.direction === undefined) && (missing0 = "direction"))){
-validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if((data.direction === undefined) && (missing0 = "direction")){
+validate31.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "text") || (key0 === "context")) || (key0 === "metadata")) || (key0 === "profile")) || (key0 === "direction")) || (key0 === "primitives"))){
-validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(!(func13.call(schema52.properties, key0))){
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -4210,18 +4464,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func1(data0) > 524288){
-validate28.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
+validate31.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
 return false;
 }
 else {
 if(func1(data0) < 1){
-validate28.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate31.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate31.errors = [{instancePath:instancePath+"/text",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -4231,69 +4485,94 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data1 = data.context;
+if(data.messages !== undefined){
+let data1 = data.messages;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate28.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(errors === _errs5){
+if(Array.isArray(data1)){
+if(data1.length > 256){
+validate31.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"}];
+return false;
+}
+else {
+if(data1.length < 1){
+validate31.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid2 = true;
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+const _errs7 = errors;
+if(!(validate23(data1[i0], {instancePath:instancePath+"/messages/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs7 === errors;
+if(!valid2){
+break;
+}
+}
+}
+}
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/messages",schemaPath:"#/properties/messages/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 var valid0 = _errs5 === errors;
-if(valid0){
-let data2 = data.metadata;
-const _errs8 = errors;
-if(!(data2 && typeof data2 == "object" && !Array.isArray(data2))){
-validate28.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-if(valid0){
-if(data.profile !== undefined){
-let data3 = data.profile;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(typeof data3 === "string"){
-if(func1(data3) > 128){
-validate28.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
-return false;
-}
-else {
-if(func1(data3) < 1){
-validate28.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-else {
-if(!pattern4.test(data3)){
-validate28.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
-validate28.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs11 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.direction !== undefined){
-let data4 = data.direction;
-const _errs14 = errors;
-if(typeof data4 !== "string"){
-validate28.errors = [{instancePath:instancePath+"/direction",schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data3 = data.context;
+const _errs8 = errors;
+const _errs9 = errors;
+if(errors === _errs9){
+if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
+validate31.errors = [{instancePath:instancePath+"/context",schemaPath:"contract#/$defs/ScanContext/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-if(!((data4 === "input") || (data4 === "output"))){
-validate28.errors = [{instancePath:instancePath+"/direction",schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema50.enum},message:"must be equal to one of the allowed values"}];
+}
+var valid0 = _errs8 === errors;
+if(valid0){
+let data4 = data.metadata;
+const _errs11 = errors;
+if(!(data4 && typeof data4 == "object" && !Array.isArray(data4))){
+validate31.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
+}
+var valid0 = _errs11 === errors;
+if(valid0){
+if(data.profile !== undefined){
+let data5 = data.profile;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data5 === "string"){
+if(func1(data5) > 128){
+validate31.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func1(data5) < 1){
+validate31.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data5)){
+validate31.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
 }
 var valid0 = _errs14 === errors;
 }
@@ -4301,12 +4580,124 @@ else {
 var valid0 = true;
 }
 if(valid0){
+if(data.detectors !== undefined){
+let data6 = data.detectors;
 const _errs17 = errors;
-if(!(validate29(data.primitives, {instancePath:instancePath+"/primitives",parentData:data,parentDataProperty:"primitives",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
-errors = vErrors.length;
+if(errors === _errs17){
+if(Array.isArray(data6)){
+if(data6.length > 64){
+validate31.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"}];
+return false;
+}
+else {
+if(data6.length < 1){
+validate31.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid6 = true;
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+const _errs19 = errors;
+const _errs20 = errors;
+if(errors === _errs20){
+if(typeof data7 === "string"){
+if(func1(data7) > 64){
+validate31.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data7)){
+validate31.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/pattern",keyword:"pattern",params:{pattern: "^[a-z]+\\.[a-z0-9_]+$"},message:"must match pattern \""+"^[a-z]+\\.[a-z0-9_]+$"+"\""}];
+return false;
+}
+}
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/detectors/" + i1,schemaPath:"contract#/$defs/DetectorId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid6 = _errs19 === errors;
+if(!valid6){
+break;
+}
+}
+}
+}
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/detectors",schemaPath:"#/properties/detectors/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.min_score !== undefined){
+let data8 = data.min_score;
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(typeof data8 == "number"){
+if(data8 > 1 || isNaN(data8)){
+validate31.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data8 < 0 || isNaN(data8)){
+validate31.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+else {
+if(!(formats0.validate(data8))){
+validate31.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/format",keyword:"format",params:{format: "double"},message:"must match format \""+"double"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/min_score",schemaPath:"contract#/$defs/Score/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs22 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.direction !== undefined){
+let data9 = data.direction;
+const _errs25 = errors;
+if(typeof data9 !== "string"){
+validate31.errors = [{instancePath:instancePath+"/direction",schemaPath:"contract#/$defs/Direction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data9 === "input") || (data9 === "output"))){
+validate31.errors = [{instancePath:instancePath+"/direction",schemaPath:"contract#/$defs/Direction/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs25 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+const _errs28 = errors;
+if(!(validate33(data.primitives, {instancePath:instancePath+"/primitives",parentData:data,parentDataProperty:"primitives",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs28 === errors;
+}
+}
+}
 }
 }
 }
@@ -4316,35 +4707,35 @@ var valid0 = _errs17 === errors;
 }
 }
 else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate28.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
-validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_preview_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate27.evaluated;
+const evaluated0 = validate30.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate28(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate31(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
 errors = vErrors.length;
 }
-validate27.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
-validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Scans_input_body, Scans_output_body, Scans_preview_body };
 })();
@@ -4447,14 +4838,19 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Scans_list_query = validate23;
-const schema34 = {"$id":"Scans_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":10000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"direction":{"$ref":"contract#/$defs/Direction"},"decision":{"$ref":"contract#/$defs/Decision"},"user_id":{"$ref":"contract#/$defs/UserId"}},"required":[],"additionalProperties":false};
+const schema34 = {"$id":"Scans_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":200,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":10000,"default":0},"cursor":{"$ref":"contract#/$defs/Cursor"},"direction":{"$ref":"contract#/$defs/Direction"},"decision":{"$ref":"contract#/$defs/Decision"},"user_id":{"$ref":"contract#/$defs/UserId"},"profile":{"$ref":"contract#/$defs/RuleName"},"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"}},"required":[],"additionalProperties":false};
 const schema36 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^[A-Za-z0-9_-]+$"};
 const schema37 = {"type":"string","enum":["input","output"]};
 const schema38 = {"type":"string","enum":["allow","block","flag","redact"]};
 const schema39 = {"type":"string","minLength":1,"maxLength":256};
+const schema40 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
+const schema41 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
+const func1 = Object.prototype.hasOwnProperty;
+const func2 = require("ajv/dist/runtime/ucs2length").default;
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9_-]+$", "u");
+const pattern5 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
+const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_list_query" */;
@@ -4477,7 +4873,7 @@ data.offset = 0;
 }
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "limit") || (key0 === "offset")) || (key0 === "cursor")) || (key0 === "direction")) || (key0 === "decision")) || (key0 === "user_id"))){
+if(!(func1.call(schema34.properties, key0))){
 validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -4600,12 +4996,12 @@ data["cursor"] = coerced2;
 }
 if(errors === _errs7){
 if(typeof data2 === "string"){
-if(func1(data2) > 1024){
+if(func2(data2) > 1024){
 validate23.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 else {
-if(func1(data2) < 1){
+if(func2(data2) < 1){
 validate23.errors = [{instancePath:instancePath+"/cursor",schemaPath:"contract#/$defs/Cursor/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4722,12 +5118,12 @@ data["user_id"] = coerced5;
 }
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(func1(data5) > 256){
+if(func2(data5) > 256){
 validate23.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
-if(func1(data5) < 1){
+if(func2(data5) < 1){
 validate23.errors = [{instancePath:instancePath+"/user_id",schemaPath:"contract#/$defs/UserId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
@@ -4738,6 +5134,141 @@ var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.profile !== undefined){
+let data6 = data.profile;
+const _errs18 = errors;
+const _errs19 = errors;
+if(typeof data6 !== "string"){
+let dataType6 = typeof data6;
+let coerced6 = undefined;
+if(!(coerced6 !== undefined)){
+if(dataType6 == "number" || dataType6 == "boolean"){
+coerced6 = "" + data6;
+}
+else if(data6 === null){
+coerced6 = "";
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced6 !== undefined){
+data6 = coerced6;
+if(data !== undefined){
+data["profile"] = coerced6;
+}
+}
+}
+if(errors === _errs19){
+if(typeof data6 === "string"){
+if(func2(data6) > 128){
+validate23.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
+return false;
+}
+else {
+if(func2(data6) < 1){
+validate23.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data6)){
+validate23.errors = [{instancePath:instancePath+"/profile",schemaPath:"contract#/$defs/RuleName/pattern",keyword:"pattern",params:{pattern: "^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"},message:"must match pattern \""+"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.from !== undefined){
+let data7 = data.from;
+const _errs21 = errors;
+const _errs22 = errors;
+if(typeof data7 !== "string"){
+let dataType7 = typeof data7;
+let coerced7 = undefined;
+if(!(coerced7 !== undefined)){
+if(dataType7 == "number" || dataType7 == "boolean"){
+coerced7 = "" + data7;
+}
+else if(data7 === null){
+coerced7 = "";
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced7 !== undefined){
+data7 = coerced7;
+if(data !== undefined){
+data["from"] = coerced7;
+}
+}
+}
+if(errors === _errs22){
+if(typeof data7 === "string"){
+if(!pattern6.test(data7)){
+validate23.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.to !== undefined){
+let data8 = data.to;
+const _errs24 = errors;
+const _errs25 = errors;
+if(typeof data8 !== "string"){
+let dataType8 = typeof data8;
+let coerced8 = undefined;
+if(!(coerced8 !== undefined)){
+if(dataType8 == "number" || dataType8 == "boolean"){
+coerced8 = "" + data8;
+}
+else if(data8 === null){
+coerced8 = "";
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced8 !== undefined){
+data8 = coerced8;
+if(data !== undefined){
+data["to"] = coerced8;
+}
+}
+}
+if(errors === _errs25){
+if(typeof data8 === "string"){
+if(!pattern6.test(data8)){
+validate23.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs24 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
 }
 }
 }
@@ -4757,9 +5288,7 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Scans_stats_query = validate25;
-const schema40 = {"$id":"Scans_stats_query","type":"object","properties":{"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"}},"required":[],"additionalProperties":false};
-const schema41 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
-const pattern5 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const schema43 = {"$id":"Scans_stats_query","type":"object","properties":{"from":{"$ref":"contract#/$defs/Moment"},"to":{"$ref":"contract#/$defs/Moment"}},"required":[],"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_stats_query" */;
@@ -4811,7 +5340,7 @@ data["from"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern6.test(data0)){
 validate25.errors = [{instancePath:instancePath+"/from",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
@@ -4851,7 +5380,7 @@ data["to"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern6.test(data1)){
 validate25.errors = [{instancePath:instancePath+"/to",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
@@ -4876,9 +5405,9 @@ return errors === 0;
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Scans_get_path = validate26;
-const schema43 = {"$id":"Scans_get_path","type":"object","properties":{"scanId":{"$ref":"contract#/$defs/ScanId"}},"required":["scanId"],"additionalProperties":false};
-const schema44 = {"type":"string","pattern":"^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern7 = new RegExp("^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const schema46 = {"$id":"Scans_get_path","type":"object","properties":{"scanId":{"$ref":"contract#/$defs/ScanId"}},"required":["scanId"],"additionalProperties":false};
+const schema47 = {"type":"string","pattern":"^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern10 = new RegExp("^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_get_path" */;
@@ -4935,7 +5464,7 @@ data["scanId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern10.test(data0)){
 validate26.errors = [{instancePath:instancePath+"/scanId",schemaPath:"contract#/$defs/ScanId/pattern",keyword:"pattern",params:{pattern: "^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^scan_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -4956,7 +5485,7 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Scans_get_query = validate27;
-const schema45 = {"$id":"Scans_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema48 = {"$id":"Scans_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Scans_get_query" */;

@@ -10,19 +10,18 @@ const schema33 = {"type":"object","required":["name","rules"],"properties":{"nam
 const schema34 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
 const schema35 = {"type":"string","maxLength":1000};
 const schema36 = {"type":"string","enum":["input","output"]};
-const schema44 = {"type":"string","enum":["info","warning","error","critical"]};
-const schema45 = {"type":"string","enum":["block","flag","warn"]};
-const schema46 = {"type":"object"};
+const schema43 = {"type":"string","enum":["info","warning","error","critical"]};
+const schema44 = {"type":"string","enum":["block","flag","warn"]};
+const schema45 = {"type":"object"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const func0 = require("ajv/dist/runtime/equal").default;
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
-const schema37 = {"type":"object","required":["principle"],"properties":{"principle":{"$ref":"contract#/$defs/Principle"},"threshold":{"$ref":"contract#/$defs/Score","default":0.7},"categories":{"type":"array","items":{"$ref":"contract#/$defs/ValueCategory"},"maxItems":16,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"guidelines":{"$ref":"contract#/$defs/Guidelines","default":""},"config":{"$ref":"contract#/$defs/ValueConfig","default":{}}},"additionalProperties":false};
+const schema37 = {"type":"object","required":["principle"],"properties":{"principle":{"$ref":"contract#/$defs/Principle"},"threshold":{"$ref":"contract#/$defs/Score","default":0.7},"categories":{"type":"array","items":{"$ref":"contract#/$defs/ValueCategory"},"maxItems":16,"default":[]},"keywords":{"type":"array","items":{"$ref":"contract#/$defs/Keyword"},"maxItems":500,"default":[]},"config":{"$ref":"contract#/$defs/ValueConfig","default":{}}},"additionalProperties":false};
 const schema38 = {"type":"string","enum":["toxicity","brand_safety","honesty","respect","safety","privacy","custom"]};
 const schema39 = {"type":"number","format":"double","minimum":0,"maximum":1};
 const schema40 = {"type":"string","pattern":"^[a-z][a-z0-9_]{0,63}$"};
 const schema41 = {"type":"string","minLength":1,"maxLength":128};
-const schema42 = {"type":"string","maxLength":2000};
-const schema43 = {"type":"object","additionalProperties":false};
+const schema42 = {"type":"object","additionalProperties":false};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.double;
 const pattern5 = new RegExp("^[a-z][a-z0-9_]{0,63}$", "u");
 
@@ -47,9 +46,6 @@ data.categories = [];
 if(data.keywords === undefined){
 data.keywords = [];
 }
-if(data.guidelines === undefined){
-data.guidelines = "";
-}
 if(data.config === undefined){
 data.config = {};
 }
@@ -61,7 +57,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((((((key0 === "principle") || (key0 === "threshold")) || (key0 === "categories")) || (key0 === "keywords")) || (key0 === "guidelines")) || (key0 === "config"))){
+if(!(((((key0 === "principle") || (key0 === "threshold")) || (key0 === "categories")) || (key0 === "keywords")) || (key0 === "config"))){
 validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -202,29 +198,12 @@ return false;
 }
 var valid0 = _errs13 === errors;
 if(valid0){
-let data6 = data.guidelines;
+let data6 = data.config;
 const _errs18 = errors;
 const _errs19 = errors;
 if(errors === _errs19){
-if(typeof data6 === "string"){
-if(func1(data6) > 2000){
-validate23.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/maxLength",keyword:"maxLength",params:{limit: 2000},message:"must NOT have more than 2000 characters"}];
-return false;
-}
-}
-else {
-validate23.errors = [{instancePath:instancePath+"/guidelines",schemaPath:"contract#/$defs/Guidelines/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs18 === errors;
-if(valid0){
-let data7 = data.config;
-const _errs21 = errors;
-const _errs22 = errors;
-if(errors === _errs22){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key1 in data7){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key1 in data6){
 validate23.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/$defs/ValueConfig/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -235,8 +214,7 @@ validate23.errors = [{instancePath:instancePath+"/config",schemaPath:"contract#/
 return false;
 }
 }
-var valid0 = _errs21 === errors;
-}
+var valid0 = _errs18 === errors;
 }
 }
 }
@@ -465,7 +443,7 @@ validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract
 return false;
 }
 if(!((((data7 === "info") || (data7 === "warning")) || (data7 === "error")) || (data7 === "critical"))){
-validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
+validate22.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -477,7 +455,7 @@ validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/
 return false;
 }
 if(!(((data8 === "block") || (data8 === "flag")) || (data8 === "warn"))){
-validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
+validate22.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -531,8 +509,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Values_update_body = validate26;
-const schema47 = {"$id":"Values_update_body","$ref":"contract#/$defs/ValueUpdate"};
-const schema48 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true},"rules":{"type":"array","items":{"$ref":"contract#/$defs/ValueRule"},"minItems":1,"maxItems":32},"severity":{"$ref":"contract#/$defs/Severity"},"action":{"$ref":"contract#/$defs/ValueAction"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema46 = {"$id":"Values_update_body","$ref":"contract#/$defs/ValueUpdate"};
+const schema47 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true},"rules":{"type":"array","items":{"$ref":"contract#/$defs/ValueRule"},"minItems":1,"maxItems":32},"severity":{"$ref":"contract#/$defs/Severity"},"action":{"$ref":"contract#/$defs/ValueAction"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -736,7 +714,7 @@ validate27.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract
 return false;
 }
 if(!((((data7 === "info") || (data7 === "warning")) || (data7 === "error")) || (data7 === "critical"))){
-validate27.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
+validate27.errors = [{instancePath:instancePath+"/severity",schemaPath:"contract#/$defs/Severity/enum",keyword:"enum",params:{allowedValues: schema43.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -753,7 +731,7 @@ validate27.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/
 return false;
 }
 if(!(((data8 === "block") || (data8 === "flag")) || (data8 === "warn"))){
-validate27.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"}];
+validate27.errors = [{instancePath:instancePath+"/action",schemaPath:"contract#/$defs/ValueAction/enum",keyword:"enum",params:{allowedValues: schema44.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs21 === errors;

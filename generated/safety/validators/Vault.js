@@ -137,7 +137,7 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 const Vault_restore_body = validate24;
 const schema36 = {"$id":"Vault_restore_body","$ref":"contract#/$defs/RestoreRequest"};
 const schema37 = {"type":"object","required":["text"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"}},"additionalProperties":false};
-const schema38 = {"type":"string","minLength":1,"maxLength":524288};
+const schema38 = {"type":"string","minLength":1,"maxLength":524288,"x-any-text":true};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

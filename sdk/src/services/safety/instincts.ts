@@ -11,16 +11,17 @@ export interface Instincts {
   /**
    * Creates an instinct.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/instincts`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -45,6 +46,7 @@ export interface Instincts {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -81,6 +83,7 @@ export interface Instincts {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -99,7 +102,7 @@ export interface Instincts {
   /**
    * Changes an instinct, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/instincts/{id}`
    *
@@ -107,9 +110,10 @@ export interface Instincts {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -129,7 +133,7 @@ export interface Instincts {
   /**
    * Deletes an instinct that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/instincts/{id}`
    *
@@ -137,7 +141,8 @@ export interface Instincts {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example

@@ -11,16 +11,17 @@ export interface Policies {
   /**
    * Creates a policy.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/policies`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -45,6 +46,7 @@ export interface Policies {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -84,6 +86,7 @@ export interface Policies {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -102,7 +105,7 @@ export interface Policies {
   /**
    * Changes a policy.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/policies/{policyId}`
    *
@@ -110,9 +113,10 @@ export interface Policies {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -132,7 +136,7 @@ export interface Policies {
   /**
    * Deletes a policy with its assignments.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/policies/{policyId}`
    *
@@ -140,6 +144,7 @@ export interface Policies {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -166,9 +171,10 @@ export interface Policies {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -197,6 +203,7 @@ export interface Policies {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -231,6 +238,7 @@ export interface Policies {
    * - 404: The resource named in the path does not exist for this tenant or app.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example

@@ -20,6 +20,7 @@ export interface Scans {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
@@ -47,6 +48,7 @@ export interface Scans {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
@@ -75,12 +77,13 @@ export interface Scans {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    * - 503: Too many scans are waiting; repeat after the seconds in `Retry-After`.
    *
    * @example
    * ```ts
-   * await plinth.safety.scans.preview({ body: { text: 'Write to me john.smith@example.com please', direction: 'input' } });
+   * await plinth.safety.scans.preview({ body: { direction: 'input' } });
    * ```
    */
   readonly preview: (
@@ -100,6 +103,7 @@ export interface Scans {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -121,6 +125,12 @@ export interface Scans {
       decision?: T.Decision | undefined;
       /** Only scans of this user's texts. */
       user_id?: T.UserId | undefined;
+      /** Only scans with this profile. */
+      profile?: T.RuleName | undefined;
+      /** Only scans at or after this moment. */
+      from?: T.Moment | undefined;
+      /** Only scans before this moment. */
+      to?: T.Moment | undefined;
     },
     options?: RequestOptions,
   ) => List<T.ScanResult, T.Error>;
@@ -135,6 +145,7 @@ export interface Scans {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -163,6 +174,7 @@ export interface Scans {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example

@@ -11,21 +11,22 @@ export interface Values {
   /**
    * Creates a value.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `POST /v1/values`
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
    * ```ts
-   * await plinth.safety.values.create({ body: { name: 'be-kind', rules: [{ principle: 'toxicity', threshold: 0.7, categories: ['insult', 'threat'], keywords: [], guidelines: '', config: {} }] } });
+   * await plinth.safety.values.create({ body: { name: 'be-kind', rules: [{ principle: 'toxicity', threshold: 0.7, categories: ['insult', 'threat'], keywords: [], config: {} }] } });
    * ```
    */
   readonly create: (
@@ -45,6 +46,7 @@ export interface Values {
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -79,6 +81,7 @@ export interface Values {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -97,7 +100,7 @@ export interface Values {
   /**
    * Changes a value, for all profiles that use it. Built-in ones cannot be changed.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `PUT /v1/values/{id}`
    *
@@ -105,9 +108,10 @@ export interface Values {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -127,7 +131,7 @@ export interface Values {
   /**
    * Deletes a value that no profile uses.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:admin` in the operator's tenant.
    *
    * `DELETE /v1/values/{id}`
    *
@@ -135,7 +139,8 @@ export interface Values {
    * - 401: Credentials are missing or not valid.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The resource named in the path does not exist for this tenant or app.
-   * - 409: The name is already in use, the rule is in use or built in, or the app has reached its limit.
+   * - 409: The name is already in use, the rule is in use or built in, the app has reached a limit, or the `Idempotency-Key` was used with another body or is in use.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example

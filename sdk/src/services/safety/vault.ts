@@ -20,6 +20,7 @@ export interface Vault {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example
@@ -35,9 +36,9 @@ export interface Vault {
   ) => Answer<T.EraseResult, T.Error>;
 
   /**
-   * Restores the originals in a text in which they were replaced by tokens.
+   * Restores the originals in a text in which they were replaced by tokens. Whoever may scan may restore what was scanned in his tenant.
    *
-   * Needs the scope `safety:admin`.
+   * Needs the scope `safety:write`.
    *
    * `POST /v1/vault/restore`
    *
@@ -46,6 +47,7 @@ export interface Vault {
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
    * - 500: The database or the engine failed; the log records the cause under the request id.
    *
    * @example

@@ -1,0 +1,153 @@
+import type { Redaction } from '../../../../../generated/safety/types.ts';
+import type { Draft } from '../draft.ts';
+import type { Pace } from '../pace.ts';
+import type { ScanInput, Vaulted } from '../types.ts';
+
+/** A part of the text and what stands in its place. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly by: string;
+}
+
+/** A part of the text that must not pass, and the finding by which it is known. */
+interface Hidden {
+  readonly start: number;
+  readonly end: number;
+  readonly draft: Draft;
+}
+
+const longestLabel = 32;
+/** Parts of at most this many letters and digits are masked as a whole. */
+const shortest = 6;
+const usualKept = 4;
+
+/** Replaces what must not pass. */
+export class Redactor {
+  readonly vaulted: Vaulted[] = [];
+  readonly #input: ScanInput;
+  readonly #numbers = new Map<string, Map<string, number>>();
+  readonly #stored = new Set<string>();
+
+  constructor(input: ScanInput) {
+    this.#input = input;
+  }
+
+  /** The replacements of a text, in its order. */
+  async replacements(drafts: readonly Draft[], pace: Pace): Promise<Replacement[]> {
+    const replacements: Replacement[] = [];
+    for (const [index, { start, end, draft }] of hiddenParts(drafts).entries()) {
+      if (index % 256 === 255 && pace.isDue) await pace.rest();
+      const raw = this.#input.text.slice(start, end);
+      const [from, to] = draft.span!;
+      const normalised =
+        draft.normalised !== undefined && from === start && to === end
+          ? draft.normalised
+          : raw.normalize('NFC');
+      replacements.push({ start, end, by: this.#replace(draft, raw, normalised) });
+    }
+    return replacements;
+  }
+
+  #replace({ type, redaction }: Draft, raw: string, normalised: string): string {
+    const label = labelOf(type);
+    const { method, config }: Redaction = redaction ?? { method: 'placeholder', config: {} };
+    switch (method) {
+      case 'placeholder':
+        return `[${label}_${this.#numberOf(label, normalised)}]`;
+      case 'mask':
+        return maskedText(raw, config);
+      case 'hash':
+        return `[${label}:${this.#input.hash(label.toLowerCase(), normalised)}]`;
+      case 'remove':
+        return '';
+      case 'vault':
+        return this.#vault(label, raw);
+    }
+  }
+
+  #numberOf(label: string, normalised: string): number {
+    let numbers = this.#numbers.get(label);
+    if (numbers === undefined) this.#numbers.set(label, (numbers = new Map()));
+    let number = numbers.get(normalised);
+    if (number === undefined) numbers.set(normalised, (number = numbers.size + 1));
+    return number;
+  }
+
+  #vault(label: string, raw: string): string {
+    const name = label.toLowerCase();
+    const token = this.#input.vault.tokenOf(name, label, raw);
+    const key = `${label}_${token}`;
+    if (!this.#stored.has(key)) {
+      this.#stored.add(key);
+      this.vaulted.push({ label, token, name, raw });
+    }
+    return `[${key}]`;
+  }
+}
+
+/** The parts to replace: findings that overlap are one part, known by the one with the highest score. */
+function hiddenParts(drafts: readonly Draft[]): Hidden[] {
+  const hidden = drafts
+    .filter(({ action, span }) => action === 'redact' && span !== undefined && span[1] > span[0])
+    .sort((a, b) => a.span![0] - b.span![0] || b.span![1] - a.span![1]);
+  const parts: Hidden[] = [];
+  for (const draft of hidden) {
+    const [start, end] = draft.span!;
+    const last = parts.at(-1);
+    if (last === undefined || start >= last.end) parts.push({ start, end, draft });
+    else
+      parts[parts.length - 1] = {
+        start: last.start,
+        end: Math.max(last.end, end),
+        draft: draft.score > last.draft.score ? draft : last.draft,
+      };
+  }
+  return parts;
+}
+
+/** The label of a type: its name without the focus. */
+export const labelOf = (type: string): string =>
+  type
+    .slice(type.indexOf('.') + 1)
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '_')
+    .slice(0, longestLabel);
+
+/** Replaces letters and digits except some at both ends; separators stay. */
+function maskedText(
+  raw: string,
+  { char = '*', keep_first = 0, keep_last = usualKept }: Redaction['config'],
+): string {
+  const characters = [...raw];
+  const counted = characters.filter(isLetterOrDigit).length;
+  const [first, last] = counted <= shortest ? [0, 0] : [keep_first, keep_last];
+  let seen = 0;
+  return characters
+    .map((character) => {
+      if (!isLetterOrDigit(character)) return character;
+      seen++;
+      return seen <= first || seen > counted - last ? character : char;
+    })
+    .join('');
+}
+
+const isLetterOrDigit = (character: string) => /[\p{L}\p{N}\p{M}]/u.test(character);
+
+/** A part of the text with its replacements; those that reach beyond it replace what lies inside. */
+export function withReplacements(
+  text: string,
+  replacements: readonly Replacement[],
+  from = 0,
+  to = text.length,
+): string {
+  const pieces: string[] = [];
+  let at = from;
+  for (const { start, end, by } of replacements) {
+    if (end <= from || start >= to) continue;
+    pieces.push(text.slice(at, Math.max(at, start)), by);
+    at = Math.min(end, to);
+  }
+  pieces.push(text.slice(at, to));
+  return pieces.join('');
+}

@@ -1,0 +1,65 @@
+import { monotonic } from '../../../db/clock.ts';
+
+/** Milliseconds of work after which other tasks run. */
+const sliceMs = 4;
+/** Units of work of tenant expressions that one scan may take: about 20 ns each, or less than half a second. */
+const mostUnits = 20_000_000;
+
+/** Thrown when a scan takes longer than its deadline, or its expressions more work than a scan may take. */
+export class Interrupted extends Error {
+  readonly type: 'engine.timeout' | 'engine.limit';
+
+  constructor(type: 'engine.timeout' | 'engine.limit') {
+    super(type === 'engine.timeout' ? 'the scan took too long' : 'the scan passed a limit of the engine');
+    this.type = type;
+  }
+}
+
+/** The pace of one scan: it works in slices of a few milliseconds. */
+export class Pace {
+  readonly #pause: () => Promise<void>;
+  readonly #deadline: AbortSignal;
+  #began = monotonic();
+  #units = 0;
+
+  constructor(pause: () => Promise<void>, deadline: AbortSignal) {
+    this.#pause = pause;
+    this.#deadline = deadline;
+  }
+
+  /** Whether other tasks should run now. */
+  get isDue(): boolean {
+    return monotonic() - this.#began >= sliceMs;
+  }
+
+  /** Lets other tasks run. @throws Interrupted when the deadline has passed */
+  async rest(): Promise<void> {
+    if (this.#deadline.aborted) throw new Interrupted('engine.timeout');
+    await this.#pause();
+    this.#began = monotonic();
+  }
+
+  /** A pace that rests but never ends, for what has to follow even when a scan has taken too long. */
+  unhurried(): Pace {
+    return new Pace(this.#pause, new AbortController().signal);
+  }
+
+  /** Counts work of expressions. @throws Interrupted when a scan may not take that much */
+  spend(units: number): void {
+    this.#units += units;
+    if (this.#units > mostUnits) throw new Interrupted('engine.limit');
+  }
+
+  /** Goes through a range in steps, between which other tasks may run. */
+  async through(
+    from: number,
+    to: number,
+    step: number,
+    work: (from: number, to: number) => void,
+  ): Promise<void> {
+    for (let at = from; at < to; at += step) {
+      work(at, Math.min(to, at + step));
+      if (this.isDue) await this.rest();
+    }
+  }
+}

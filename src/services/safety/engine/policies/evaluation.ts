@@ -1,0 +1,104 @@
+import { compilePattern } from '../text/pattern.ts';
+import type { Condition, Operand, Operator } from './condition.ts';
+
+/** What a condition can read. `undefined` is a missing value. */
+export interface Situation {
+  readonly names: Readonly<Record<string, unknown>>;
+  readonly flags: Readonly<Record<string, boolean>>;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export type Test = (situation: Situation) => boolean;
+
+/** Longer texts of the context match no pattern, because the search cannot be interrupted. */
+const longestMatched = 65_536;
+
+const orders = [
+  ['info', 'warning', 'error', 'critical'],
+  ['allow', 'flag', 'redact', 'block'],
+];
+
+/** Compiles a condition. Comparisons with a missing value are false. */
+export function compileCondition(condition: Condition): Test {
+  switch (condition.op) {
+    case 'or':
+    case 'and': {
+      const tests = condition.terms.map(compileCondition);
+      return condition.op === 'or'
+        ? (situation) => tests.some((test) => test(situation))
+        : (situation) => tests.every((test) => test(situation));
+    }
+    case 'not': {
+      const test = compileCondition(condition.term);
+      return (situation) => !test(situation);
+    }
+    case 'flag': {
+      const { name } = condition;
+      return ({ flags }) => name === 'true' || flags[name] === true;
+    }
+    default: {
+      const left = compileOperand(condition.left);
+      const right = compileOperand(condition.right);
+      const compare = compileOperator(condition.op, condition.right);
+      return (situation) => {
+        const [a, b] = [left(situation), right(situation)];
+        return a !== undefined && b !== undefined && compare(a, b);
+      };
+    }
+  }
+}
+
+function compileOperand(operand: Operand): (situation: Situation) => unknown {
+  if (operand.kind === 'literal') return () => operand.value;
+  if (operand.kind === 'name') return ({ names }) => names[operand.name];
+  return (situation) => valueAt(situation[operand.root], operand.path);
+}
+
+/** The value at a path, through own members only; undefined when it is missing. */
+export function valueAt(root: unknown, path: readonly string[]): unknown {
+  let value = root;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value ?? undefined;
+}
+
+function compileOperator(op: Operator, target: Operand): (a: unknown, b: unknown) => boolean {
+  switch (op) {
+    case '==':
+      return isEqual;
+    case '!=':
+      return (a, b) => !isEqual(a, b);
+    case 'in':
+      return (a, b) => Array.isArray(b) && b.some((member) => isEqual(a, member));
+    case 'matches': {
+      const covers = compilePattern(target.kind === 'literal' ? String(target.value) : '');
+      const test = (text: unknown) =>
+        typeof text === 'string' && text.length <= longestMatched && covers(text);
+      return (a) => (Array.isArray(a) ? a.some(test) : test(a));
+    }
+    default:
+      return (a, b) => {
+        const difference = differenceOf(a, b);
+        if (difference === undefined) return false;
+        return (
+          (op.startsWith('<') && difference < 0) ||
+          (op.startsWith('>') && difference > 0) ||
+          (op.endsWith('=') && difference === 0)
+        );
+      };
+  }
+}
+
+/** Only scalars are equal to anything. */
+export const isEqual = (a: unknown, b: unknown) => a === b && typeof a !== 'object';
+
+/** The difference of two numbers, or of two words of one order; undefined when they cannot be compared. */
+function differenceOf(a: unknown, b: unknown): number | undefined {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  if (typeof a !== 'string' || typeof b !== 'string') return undefined;
+  const order = orders.find((words) => words.includes(a) && words.includes(b));
+  return order && order.indexOf(a) - order.indexOf(b);
+}

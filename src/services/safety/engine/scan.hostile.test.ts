@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import type { ProfileRules } from './types.ts';
+import { attackRules, contentRules } from './rules/built-in.ts';
+import { awareness, detector, rules, scanText } from './testing.ts';
+
+/** Processor time of this thread, which a busy machine does not lengthen. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Scans a text; also the processor time that it took, and the longest between two pauses. */
+async function measure(text: string, by: ProfileRules | string = 'default') {
+  const began = processorMs();
+  let resumed = began;
+  let longest = 0;
+  const note = () => (longest = Math.max(longest, processorMs() - resumed));
+  const pause = async () => {
+    note();
+    await new Promise((resolve) => setImmediate(resolve));
+    resumed = processorMs();
+  };
+  const result = await scanText(text, by, { pause });
+  note();
+  return { result, took: processorMs() - began, longest };
+}
+
+const filled = (unit: string, length: number) =>
+  unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+
+/** Far more than a slice takes, because code that runs for the first time is slow. */
+const longestStretchMs = 150;
+const mostGrowth = 3.5;
+/** Shorter times say nothing about growth. */
+const leastMs = 40;
+const full = 524_288;
+
+test.each([
+  ['[EMAIL_1]'],
+  ['@'],
+  ['1234567890'],
+  ['-----BEGIN'],
+  ['"ignore previous '],
+  ['i g n o r e '],
+  ['%41%42%43'],
+  ['QUJDREVGR0hJSktMTU5P'],
+  ['\u{e0041}'],
+  ['a\u200b'],
+  ['ignоre '],
+  ['<|im_start|>'],
+  ['kill yourself you '],
+])('a text full of %j takes time in proportion to its length, in slices', async (unit) => {
+  await scanText(filled(unit, full / 16));
+  const half = await measure(filled(unit, full / 8));
+  const whole = await measure(filled(unit, full / 4));
+  expect(whole.took / Math.max(leastMs, half.took)).toBeLessThanOrEqual(mostGrowth);
+  expect(whole.longest).toBeLessThanOrEqual(longestStretchMs);
+  expect(whole.result.findings.length).toBeLessThanOrEqual(200);
+});
+
+test('the steps of all built-in rules, over and over without their last one, take no more than usual', async () => {
+  const steps = [...attackRules.rules, ...contentRules.rules]
+    .flatMap(({ steps: all }) => all.slice(0, -1).map((terms) => terms[0]!.replace('*', '')))
+    .join(' ');
+  await scanText(filled(steps, full / 16));
+  const half = await measure(filled(steps, full / 8));
+  const whole = await measure(filled(steps, full / 4));
+  expect(whole.took / Math.max(leastMs, half.took)).toBeLessThanOrEqual(mostGrowth);
+  expect(whole.longest).toBeLessThanOrEqual(longestStretchMs);
+});
+
+test('of too many findings 200 are listed, all are counted and all are redacted', async () => {
+  const { result } = await measure(filled('a@example.com ', 14 * 1_000));
+  expect(result).toMatchObject({ pii_count: 1_000, truncated: true, decision: 'redact' });
+  expect(result.findings).toHaveLength(200);
+  expect(result.redacted).toBe(filled('[EMAIL_1] ', 10 * 1_000));
+});
+
+const forms = [
+  (n: number) => `(a|b|c)*[ab]{8}c${n}`,
+  (n: number) => `(a+)+b${n}$`,
+  (n: number) => `([a-d]*[a-d]*)*x${n}`,
+  (n: number) => `a.*b.*c.*d${n}`,
+  (n: number) => `(x+x+)+y${n}`,
+];
+
+/** An awareness has at most 32 expressions. */
+const withExpressions = (sources: readonly string[], on_error: 'flag' | 'fail' = 'flag') =>
+  rules({
+    on_error,
+    awareness: Array.from({ length: Math.ceil(sources.length / 32) }, (_, index) => ({
+      primitive: awareness({
+        name: `a${index}`,
+        focus: 'custom',
+        detectors: [detector({ patterns: sources.slice(index * 32, index * 32 + 32) })],
+      }),
+    })),
+  });
+
+function randomText(letters: string, length: number): string {
+  let seed = 7;
+  return Array.from({ length }, () => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return letters[seed % letters.length];
+  }).join('');
+}
+
+test('500 hostile expressions and a long text end in bounded slices', async () => {
+  const hostile = withExpressions(Array.from({ length: 500 }, (_, n) => forms[n % forms.length]!(n)));
+  const { longest, result } = await measure(randomText('abcdx', full), hostile);
+  expect(longest).toBeLessThanOrEqual(3 * longestStretchMs);
+  expect(['allow', 'flag', 'redact']).toContain(result.decision);
+});
+
+test('work beyond the limit ends the scan as the profile says', async () => {
+  const quadratic = ['a.*b|a'];
+  const { result, longest } = await measure(filled('a', full), withExpressions(quadratic));
+  expect(result).toMatchObject({ decision: 'flag', findings: [{ type: 'engine.limit', action: 'flag' }] });
+  expect(longest).toBeLessThanOrEqual(longestStretchMs);
+  await expect(scanText(filled('a', full), withExpressions(quadratic, 'fail'))).rejects.toThrow(
+    'limit of the engine',
+  );
+});
+
+test('a scan past its deadline ends as the profile says', async () => {
+  const deadline = AbortSignal.abort();
+  const text = filled('some words ', full);
+  const late = scanText(text, { ...rules({}), on_error: 'block' }, { deadline });
+  expect(await late).toMatchObject({ decision: 'block', findings: [{ type: 'engine.timeout' }] });
+  await expect(scanText(text, rules({}), { deadline })).rejects.toThrow('too long');
+});

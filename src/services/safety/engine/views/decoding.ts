@@ -1,0 +1,239 @@
+import type { Pace } from '../pace.ts';
+import { Folder } from './folding.ts';
+import type { Encoding, Reading } from './readings.ts';
+
+/** A part of the text that decodes to text. */
+interface Segment {
+  readonly start: number;
+  end: number;
+  readonly encoding: Encoding;
+  text: string;
+}
+
+const fewestBase64 = 24;
+const fewestHex = 32;
+const fewestEscapes = 3;
+const leastPrintable = 0.8;
+/** The most characters between the parts of one segment. */
+const widestGap = 2;
+/** Characters after an escaped part that are read with it. */
+const contextLength = 80;
+const charactersPerStep = 4_096;
+
+/** What a character of the text may be part of: bits. */
+const inBase64 = 1;
+const inHex = 2;
+const lineBreak = 4;
+const white = 8;
+
+const uses = new Uint8Array(128);
+for (let code = 0; code < 128; code++) {
+  const character = String.fromCharCode(code);
+  uses[code] =
+    (/[A-Za-z0-9+/_=-]/.test(character) ? inBase64 : 0) |
+    (/[0-9A-Fa-f]/.test(character) ? inHex : 0) |
+    (/[\r\n]/.test(character) ? lineBreak : 0) |
+    (/[\s"'<>]/.test(character) ? white : 0);
+}
+const useOf = (code: number) => (code < 128 ? uses[code]! : 0);
+
+/** The parts of a text that are encoded, as one view of what they say; undefined when there are none. */
+export async function decoded(text: string, pace: Pace): Promise<Reading | undefined> {
+  const segments = new Segments(text);
+  await pace.through(0, text.length, charactersPerStep, (from, to) => segments.read(from, to));
+  segments.end();
+  const { list } = segments;
+  if (list.length === 0) return undefined;
+  // Often only a part of the text is escaped, and only the whole makes sense.
+  for (const segment of list)
+    if (segment.encoding === 'escapes' || segment.encoding === 'percent')
+      segment.text += text.slice(segment.end, segment.end + contextLength);
+  const joined = list.map((segment) => segment.text).join('\n');
+  const starts: number[] = [];
+  for (let index = 0, at = 0; index < list.length; at += list[index++]!.text.length + 1) starts.push(at);
+  const folder = new Folder(joined);
+  await pace.through(0, joined.length, charactersPerStep, (from, to) => folder.fold(from, to));
+  const view = folder.build();
+  const segmentAt = (unit: number) => {
+    const at = view.offsets![unit]!;
+    let index = lowerBound(starts, at + 1) - 1;
+    if (index < 0) index = 0;
+    return list[index]!;
+  };
+  return {
+    view,
+    encoding: 'base64',
+    isBounded: true,
+    spanOf: (start, end) => [segmentAt(start).start, segmentAt(end - 1).end],
+    encodingAt: (start) => segmentAt(start).encoding,
+  };
+}
+
+/** The index of the first of ascending numbers that is not less than a number. */
+function lowerBound(numbers: readonly number[], number: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Finds the segments of a text in one pass. */
+class Segments {
+  readonly list: Segment[] = [];
+  readonly #text: string;
+  /** Where the current runs of characters begin; -1 when there is none. */
+  #base64 = -1;
+  #hex = -1;
+  #tags = -1;
+  #word = 0;
+  #percents = 0;
+  #backslashes = 0;
+  #entities = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(from: number, to: number): void {
+    const text = this.#text;
+    for (let at = from; at < to; at++) {
+      const code = text.charCodeAt(at);
+      const use = useOf(code);
+      if ((use & inHex) === 0) this.#endHex(at);
+      else if (this.#hex < 0) this.#hex = at;
+      // Base64 may be divided into lines.
+      if ((use & (inBase64 | lineBreak)) === 0) this.#endBase64(at);
+      else if (this.#base64 < 0 && (use & inBase64) !== 0) this.#base64 = at;
+      if ((use & white) !== 0) {
+        this.#endWord(at);
+        this.#word = at + 1;
+      } else if (code === 0x25) this.#percents++;
+      else if (code === 0x5c) this.#backslashes++;
+      else if (code === 0x26) this.#entities++;
+      // The halves of a tag: U+E0000 to U+E007F are D B40 DC00 to DC7F.
+      if (code === 0xdb40) {
+        if (this.#tags < 0) this.#tags = at;
+      } else if (this.#tags >= 0 && (code < 0xdc00 || code > 0xdc7f)) this.#endTags(at);
+    }
+  }
+
+  end(): void {
+    const { length } = this.#text;
+    this.#endHex(length);
+    this.#endBase64(length);
+    this.#endWord(length);
+    if (this.#tags >= 0) this.#endTags(length);
+  }
+
+  #endTags(end: number): void {
+    const start = this.#tags;
+    this.#tags = -1;
+    let hidden = '';
+    for (let at = start + 1; at < end; at += 2) {
+      const code = this.#text.charCodeAt(at) - 0xdc00;
+      if (code >= 0x20 && code < 0x7f) hidden += String.fromCharCode(code);
+    }
+    if (hidden !== '') this.#push(start, end, 'tags', hidden);
+  }
+
+  #endHex(end: number): void {
+    const start = this.#hex;
+    this.#hex = -1;
+    if (start < 0 || end - start < fewestHex) return;
+    this.#add(start, end, 'hex', Buffer.from(this.#text.slice(start, end), 'hex'));
+  }
+
+  #endBase64(end: number): void {
+    const start = this.#base64;
+    this.#base64 = -1;
+    if (start < 0 || end - start < fewestBase64) return;
+    const run = this.#text.slice(start, end);
+    if (this.#add(start, end, 'base64', Buffer.from(run, 'base64'))) return;
+    // Other lines may have been taken for a part of the run.
+    if (!/[\r\n]/.test(run)) return;
+    let at = start;
+    for (const line of run.split(/[\r\n]/)) {
+      if (line.length >= fewestBase64) this.#add(at, at + line.length, 'base64', Buffer.from(line, 'base64'));
+      at += line.length + 1;
+    }
+  }
+
+  #endWord(end: number): void {
+    const word = this.#word;
+    if (this.#percents >= fewestEscapes) {
+      const bytes = bytesOfPercents(this.#text.slice(word, end));
+      if (bytes !== undefined) this.#add(word, end, 'percent', bytes);
+    }
+    if (this.#backslashes >= fewestEscapes || this.#entities >= fewestEscapes) {
+      const run = this.#text.slice(word, end);
+      const plain = run.replace(escapes, plainOf);
+      if (plain !== run) this.#push(word, end, 'escapes', plain);
+    }
+    this.#percents = this.#backslashes = this.#entities = 0;
+  }
+
+  #add(start: number, end: number, encoding: Encoding, bytes: Buffer): boolean {
+    const text = bytes.toString('utf8');
+    const isText = isPrintable(text);
+    if (isText) this.#push(start, end, encoding, text);
+    return isText;
+  }
+
+  /** Words that are encoded one by one are one segment. */
+  #push(start: number, end: number, encoding: Encoding, text: string): void {
+    const last = this.list.at(-1);
+    if (last?.encoding === encoding && start - last.end <= widestGap) {
+      last.text += ` ${text}`;
+      last.end = end;
+    } else this.list.push({ start, end, encoding, text });
+  }
+}
+
+/** Characters by their number, as in JavaScript and in HTML. */
+const escapes = /\\u\{?([0-9A-Fa-f]{4,6})\}?|\\x([0-9A-Fa-f]{2})|&#(\d{1,7});|&#[xX]([0-9A-Fa-f]{1,6});/g;
+
+function plainOf(escape: string, ...groups: (string | number | undefined)[]): string {
+  const [long, short, decimal, hexadecimal] = groups as (string | undefined)[];
+  const digits = long ?? short ?? hexadecimal;
+  const point = digits === undefined ? Number(decimal) : Number.parseInt(digits, 16);
+  return point <= 0x10ffff ? String.fromCodePoint(point) : escape;
+}
+
+/** The value of a hexadecimal digit; -1 for other bytes. */
+const digitValue = new Int8Array(256).fill(-1);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) {
+  digitValue[digit.charCodeAt(0)] = value;
+  digitValue[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+function bytesOfPercents(text: string): Buffer | undefined {
+  let count = 0;
+  const bytes = Buffer.from(text, 'utf8');
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const high = bytes[at] === 0x25 ? digitValue[bytes[at + 1] ?? 0]! : -1;
+    const low = high < 0 ? -1 : digitValue[bytes[at + 2] ?? 0]!;
+    if (low < 0) bytes[length++] = bytes[at]! === 0x2b ? 0x20 : bytes[at]!;
+    else {
+      bytes[length++] = high * 16 + low;
+      at += 2;
+      count++;
+    }
+  }
+  return count >= fewestEscapes ? bytes.subarray(0, length) : undefined;
+}
+
+/** Whether most characters can be read, so that the bytes were text. */
+function isPrintable(text: string): boolean {
+  let printable = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if ((code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code !== 0xfffd) || (code >= 9 && code <= 13))
+      printable++;
+  }
+  return text.length > 0 && printable >= leastPrintable * text.length;
+}

@@ -1,0 +1,144 @@
+import type {
+  AwarenessPrimitiveCreate,
+  BoundaryCreate,
+  InstinctCreate,
+  JudgmentCreate,
+  Policy,
+  Profile,
+  ReflexCreate,
+  ValueCreate,
+} from '../../../../generated/safety/types.ts';
+import { builtins, type CompiledPolicy, compilePolicy, type ProfileRules } from '../engine/index.ts';
+import type { AppRows } from './sources.store.ts';
+
+type Stored = AppRows['rules'][number];
+
+/** A policy of an app, with its conditions compiled. */
+export interface PolicyInForce {
+  readonly id: string;
+  readonly name: string;
+  /** Whether it applies to all tenants, and not only to those to which it is assigned. */
+  readonly isForAll: boolean;
+  /** The id of the profile that it chooses. */
+  readonly profile: string | undefined;
+  readonly compiled: CompiledPolicy;
+}
+
+/** The rules of one app at one revision. */
+export interface AppRules {
+  readonly app: string;
+  readonly revision: number;
+  /** The enabled policies, by priority and name. */
+  readonly policies: readonly PolicyInForce[];
+  readonly byId: ReadonlyMap<string, Stored>;
+  /** The app's own profiles that are enabled, by name. */
+  readonly profiles: ReadonlyMap<string, Stored>;
+}
+
+export function appRulesOf(app: string, { revision, rules }: Pick<AppRows, 'revision' | 'rules'>): AppRules {
+  const profiles = rules.filter(({ kind, enabled }) => kind === 'profile' && enabled);
+  const policies = rules.filter(({ kind, enabled }) => kind === 'policy' && enabled).sort(byPriority);
+  return {
+    ...{ app, revision },
+    policies: policies.map(({ id, name, body }) => {
+      const { scope_level, profile, rules } = body as unknown as Policy;
+      const compiled = compilePolicy({ name, rules });
+      return { id, name, isForAll: scope_level === 'app', profile: profile ?? undefined, compiled };
+    }),
+    byId: new Map(rules.map((rule) => [rule.id, rule])),
+    profiles: new Map(profiles.map((profile) => [profile.name, profile])),
+  };
+}
+
+const byPriority = (one: Stored, other: Stored) =>
+  Number(one.body['priority']) - Number(other.body['priority']) || (one.name < other.name ? -1 : 1);
+
+/** The policies that apply to a tenant. */
+export const inForce = ({ policies }: AppRules, assigned: ReadonlySet<string>): PolicyInForce[] =>
+  policies.filter(({ id, isForAll }) => isForAll || assigned.has(id));
+
+/** A profile that a scan uses: one of the app's own, or a built-in one. */
+export interface ChosenProfile {
+  readonly id: string;
+  readonly name: string;
+}
+
+const builtInProfiles = new Map(builtins.profiles.map((profile) => [profile.name, profile]));
+const builtInNames = new Map(builtins.profiles.map(({ id, name }) => [id, name]));
+
+/**
+ * The profile of a scan: the one that the request names, or that of the first policy that has one, or `default`. An app's own profile
+ * takes the place of the built-in one of its name. Returns undefined when the request names one that is unknown or disabled.
+ */
+export function chooseProfile(
+  { byId, profiles }: AppRules,
+  asked: string | undefined,
+  policies: readonly PolicyInForce[],
+): ChosenProfile | undefined {
+  const named = (name: string): ChosenProfile | undefined => profiles.get(name) ?? builtInProfiles.get(name);
+  if (asked !== undefined) return named(asked.trim());
+  for (const { profile: id } of policies) {
+    if (id === undefined) continue;
+    const own = byId.get(id);
+    if (own?.enabled) return own;
+    const name = builtInNames.get(id);
+    if (name !== undefined) return { id, name };
+  }
+  return named('default');
+}
+
+/** The rules of a profile, as the engine compiles them. */
+export function profileRulesOf({ byId, revision }: AppRules, { id, name }: ChosenProfile): ProfileRules {
+  const stored = byId.get(id);
+  if (stored === undefined) return { ...builtins.rulesOf(name)!, revision };
+  const profile = stored.body as unknown as Profile;
+  const primitive = (ref: string) => primitiveOf(byId, ref);
+  return {
+    revision,
+    instincts: profile.instincts.map(({ instinct_name, sensitivity }) => ({
+      primitive: primitive(instinct_name) as InstinctCreate,
+      sensitivity,
+    })),
+    awareness: profile.awareness.map(({ awareness_name, action }) => ({
+      primitive: primitive(awareness_name) as AwarenessPrimitiveCreate,
+      action,
+    })),
+    boundaries: profile.boundaries.map((ref) => primitive(ref) as BoundaryCreate),
+    values: profile.values.map((ref) => ({ primitive: primitive(ref) as ValueCreate })),
+    judgments: profile.judgments.map(({ judgment_name, threshold }) => ({
+      primitive: primitive(judgment_name) as JudgmentCreate,
+      threshold,
+    })),
+    reflexes: profile.reflexes.map((ref) => primitive(ref) as ReflexCreate),
+    redaction: profile.redaction,
+    short_circuit: profile.short_circuit,
+    on_error: profile.on_error,
+  };
+}
+
+const builtInPrimitives = new Map(
+  [...builtins.instincts, ...builtins.awareness, ...builtins.values, ...builtins.judgments].map(
+    (primitive) => [primitive.id, primitive as object],
+  ),
+);
+
+/** References keep a primitive from being deleted, so that it is always there. */
+function primitiveOf(byId: AppRules['byId'], id: string): object {
+  const stored = byId.get(id);
+  if (stored !== undefined) return { ...stored.body, name: stored.name, enabled: stored.enabled };
+  const builtIn = builtInPrimitives.get(id);
+  if (builtIn === undefined) throw new Error(`a profile refers to ${id}, which does not exist`);
+  return builtIn;
+}
+
+/** Whether a scan with these rules may name values by the tenant's key. */
+export function namesByKey({ awareness, redaction }: ProfileRules): boolean {
+  const isKeyed = (method: string | undefined) => method === 'vault' || method === 'hash';
+  return (
+    isKeyed(redaction.method) ||
+    awareness.some(
+      ({ primitive, action }) =>
+        (action ?? primitive.action) === 'vault' || isKeyed(primitive.redaction?.method),
+    )
+  );
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testServer, type TestServer } from '../../../testing/server.ts';
+import { tools, withAddress } from '../testing.ts';
+
+let server: TestServer;
+let api: ReturnType<typeof tools>;
+beforeAll(async () => {
+  server = await testServer({ services: ['safety'] });
+  api = tools(server);
+});
+afterAll(() => server.close());
+
+const acme = { tenant: 'acme' };
+const rule = (condition: string, action: string) => ({ check_type: 'any', condition, action });
+
+describe('policies', () => {
+  it('apply to all tenants, or to those to which they are assigned, from the next scan on', async () => {
+    const body = { name: 'strict', rules: [{ ...rule('pii_detected', 'block'), error_message: 'No data.' }] };
+    const { id } = await api.create('policies', body);
+    expect((await api.scanInput(withAddress, {}, acme)).decision).toBe('redact');
+    await api.send('POST', `/policies/${id}/assign`, acme);
+    const blocked = await api.scanInput(withAddress, {}, acme);
+    expect(blocked).toMatchObject({ decision: 'block', response: 'No data.', policies_used: ['strict'] });
+    expect((await api.scanInput(withAddress)).policies_used).toEqual([]);
+    expect(await api.send('GET', '/policies?tenant_id=acme')).toHaveLength(1);
+    expect(await api.send('GET', '/policies?tenant_id=default')).toEqual([]);
+    await api.send('POST', `/policies/${id}/unassign`, acme);
+    expect((await api.scanInput(withAddress, {}, acme)).decision).toBe('redact');
+    await api.send('POST', `/policies/${id}/assign`, { body: { tenant_id: 'acme' } });
+    await api.send('PUT', `/policies/${id}`, { body: { enabled: false } });
+    expect((await api.scanInput(withAddress, {}, acme)).decision).toBe('redact');
+    await api.send('DELETE', `/policies/${id}`);
+    expect((await api.refusal('GET', `/policies/${id}/assignments`))[0]).toBe(404);
+  });
+
+  it('choose the profile unless the request does, and the app’s default goes before the built-in one', async () => {
+    const used = async (body: object = {}) => (await api.scanInput('hello', body)).profile_used;
+    expect(await used()).toBe('default');
+    const own = await api.create('profiles', { name: 'default' });
+    expect((await api.scanInput(withAddress)).decision).toBe('allow');
+    const chosen = await api.create('profiles', { name: 'chosen' });
+    const last = await api.create('policies', {
+      name: 'z',
+      scope_level: 'app',
+      profile: 'paranoid',
+      priority: 1,
+    });
+    const first = await api.create('policies', { name: 'a', scope_level: 'app', profile: 'chosen' });
+    expect([await used(), await used({ profile: 'cautious' })]).toEqual(['chosen', 'cautious']);
+    await api.send('PUT', `/profiles/${chosen.id}`, { body: { enabled: false } });
+    expect(await used()).toBe('paranoid');
+    expect((await api.refusal('POST', '/scan/input', { body: { text: 'x', profile: 'chosen' } }))[0]).toBe(
+      400,
+    );
+    for (const { id } of [last, first]) await api.send('DELETE', `/policies/${id}`);
+    await api.send('DELETE', `/profiles/${own.id}`);
+    expect((await api.scanInput(withAddress)).decision).toBe('redact');
+  });
+
+  it.each([
+    [{ rules: [rule('score >', 'block')] }, /^rules\[0\]\.condition: /],
+    [{ profile: 'nobody' }, /^profile: no profile has this name$/],
+  ])('refuse %j', async (body, error) => {
+    const [status, message] = await api.refusal('POST', '/policies', { body: { name: 'refused', ...body } });
+    expect([status, message]).toEqual([400, expect.stringMatching(error)]);
+  });
+
+  it('of another tenant are only the operator’s to assign', async () => {
+    const { id } = await api.create('policies', { name: 'foreign' });
+    const target = { body: { tenant_id: 'other' }, ...acme };
+    expect((await api.refusal('POST', `/policies/${id}/assign`, target))[0]).toBe(403);
+  });
+});

@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto';
+import type { ScanResult } from '../../../../generated/safety/types.ts';
+import { toDomainError } from '../../../db/errors.ts';
+import { groupCommit } from '../../../db/group-commit.ts';
+import type { Sql } from '../../../db/index.ts';
+import { emit, type Event } from '../../../db/outbox.ts';
+import { DomainError } from '../../../lib/errors.ts';
+import { momentText } from '../../../lib/moments.ts';
+import type { Deps } from '../deps.ts';
+import { QueueFull } from '../errors.ts';
+import { keyStore } from '../vault/keys.store.ts';
+import { type NewToken, tokenStore } from '../vault/tokens.store.ts';
+import { hourOf } from './periods.ts';
+import { type NewScan, scanStore } from './scans.store.ts';
+import { type HourCount, statsStore } from './stats.store.ts';
+
+/** Everything that a scan leaves behind. */
+export interface ScanRecord extends NewScan {
+  readonly tokens: readonly NewToken[];
+  readonly events: readonly Event[];
+}
+
+/** What became of a record. */
+export type Kept =
+  | 'stored'
+  /** The key that its originals were sealed with is destroyed; nothing was stored. */
+  | 'key destroyed'
+  /** One of its tokens stands for another value; nothing was stored. */
+  | 'token taken';
+
+export interface Recorder {
+  /** Resolves when the record is committed as a whole, or when it cannot be as it is. */
+  keep(record: ScanRecord): Promise<Kept>;
+  /** How many records wait to be committed. */
+  readonly waiting: () => number;
+  stop(): Promise<void>;
+}
+
+interface Item {
+  readonly record: ScanRecord;
+  kept?: Kept;
+  failure?: unknown;
+}
+
+/** The most scans, and the most characters of them, that are committed together. */
+const mostScans = 256;
+const mostCharacters = 8 * 1024 * 1024;
+
+/** Slots of the counters: processes draw one, so that they hardly ever wait for the same row. */
+const slots = 256;
+
+/** Stores scans with their counters, originals and events. Scans that end while a commit is in flight share the next one. */
+export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>): Recorder {
+  const slot = randomInt(slots);
+  let waiting = 0;
+
+  const store = (items: readonly Item[]) =>
+    db.transaction(async (sql) => {
+      const refused = await storeTokens(sql, items);
+      const stored = items.filter((item) => !refused.has(item));
+      // A refused scan of a group takes the group along, because its tokens are in the transaction: each is then tried alone.
+      if (refused.size > 0) throw new Refused(refused);
+      const scans = stored.map(({ record }) => record);
+      await Promise.all([
+        scanStore(sql).insert(scans),
+        statsStore(sql).add(countsOf(scans), slot),
+        emitAll(sql, scans),
+      ]);
+    });
+
+  async function storeTokens(sql: Sql, items: readonly Item[]): Promise<Map<Item, Kept>> {
+    const tokens = items.flatMap(({ record }) => record.tokens);
+    const refused = new Map<Item, Kept>();
+    if (tokens.length === 0) return refused;
+    const living = await keyStore(sql).hold([...new Set(tokens.map(({ key_id }) => key_id))]);
+    const taken = await tokenStore(sql).put(tokens, settings.vaultTtlMs);
+    for (const item of items) {
+      const own = item.record.tokens;
+      if (own.some(({ key_id }) => !living.has(key_id))) refused.set(item, 'key destroyed');
+      else if (own.some(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`)))
+        refused.set(item, 'token taken');
+    }
+    return refused;
+  }
+
+  async function storeOne(item: Item): Promise<void> {
+    try {
+      await store([item]);
+      item.kept = 'stored';
+    } catch (error) {
+      if (error instanceof Refused) item.kept = error.refused.get(item)!;
+      else item.failure = error;
+    }
+  }
+
+  const commits = groupCommit<Item>({
+    maxBatch: mostScans,
+    maxBacklog: settings.queue,
+    weight: { of: ({ record: { result } }) => result.redacted.length + 2_000, most: mostCharacters },
+    overloaded: QueueFull,
+    async write(items) {
+      try {
+        await store(items);
+        for (const item of items) item.kept = 'stored';
+      } catch (error) {
+        const known = toDomainError(error);
+        // One bad scan must not fail the others; a database that is away fails all of them.
+        if (known instanceof DomainError && known.kind === 'storeUnavailable') throw error;
+        for (const item of items) await storeOne(item);
+      }
+    },
+  });
+
+  return {
+    async keep(record) {
+      const item: Item = { record };
+      waiting++;
+      try {
+        await commits.add(item);
+      } finally {
+        waiting--;
+      }
+      if (item.kept === undefined) throw toDomainError(item.failure) as Error;
+      return item.kept;
+    },
+    waiting: () => waiting,
+    stop: () => commits.close(),
+  };
+}
+
+/** Thrown to roll back what was written for scans that cannot be stored as they are. */
+class Refused extends Error {
+  readonly refused: ReadonlyMap<Item, Kept>;
+
+  constructor(refused: ReadonlyMap<Item, Kept>) {
+    super('scans cannot be stored as they are');
+    this.refused = refused;
+  }
+}
+
+async function emitAll(sql: Sql, scans: readonly ScanRecord[]): Promise<void> {
+  const [first, ...rest] = scans.flatMap(({ events }) => events);
+  if (first !== undefined) await emit(sql, first, ...rest);
+}
+
+function countsOf(scans: readonly ScanRecord[]): HourCount[] {
+  const counts = new Map<string, HourCount>();
+  for (const { result } of scans) {
+    const { tenant_id, direction, decision } = result;
+    const hour = hourTextOf(result);
+    const key = `${tenant_id} ${hour} ${direction} ${decision}`;
+    counts.set(key, { tenant_id, hour, direction, decision, n: (counts.get(key)?.n ?? 0) + 1 });
+  }
+  return [...counts.values()];
+}
+
+const hourTextOf = ({ created_at }: ScanResult) => momentText(hourOf(Date.parse(created_at)));

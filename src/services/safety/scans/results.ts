@@ -1,0 +1,55 @@
+import type { Finding, ScanPreview } from '../../../../generated/safety/types.ts';
+import type { EngineResult, MessageSpan } from '../engine/index.ts';
+
+/** The members of a result that do not come from the engine. */
+export type Circumstances = Pick<
+  ScanPreview,
+  | 'profile_used'
+  | 'tenant_id'
+  | 'app_id'
+  | 'created_at'
+  | 'policies_used'
+  | 'revision'
+  | 'metadata'
+  | 'duration'
+> & {
+  readonly messages: readonly MessageSpan[] | undefined;
+  readonly skipped: readonly string[];
+};
+
+const mostSkipped = 64;
+
+/** The result of a scan, without its id. */
+export function resultOf(
+  engine: EngineResult,
+  { messages, skipped, ...circumstances }: Circumstances,
+): Omit<ScanPreview, 'id'> {
+  const { vaulted: _, alerts: __, redactedMessages, findings, ...result } = engine;
+  return storable({
+    ...result,
+    ...circumstances,
+    findings: findings.map((finding): Finding => ({
+      ...finding,
+      message_index: finding.message_index ?? null,
+    })),
+    // What was sent as messages is passed on as messages.
+    redacted: messages === undefined ? result.redacted : '',
+    redacted_messages: (redactedMessages ?? []).map((content, index) => ({
+      role: messages![index]!.role as 'user',
+      content,
+    })),
+    skipped: [...skipped, ...result.skipped].slice(0, mostSkipped),
+  });
+}
+
+/** In JSON both can only be written as escapes. */
+const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
+
+/** Puts U+FFFD in place of what a database cannot store: U+0000 and lone surrogates. */
+function storable<T extends object>(value: T): T {
+  const text = JSON.stringify(value);
+  if (!suspicious.test(text)) return value;
+  return JSON.parse(text, (_, member: unknown) =>
+    typeof member === 'string' ? member.replaceAll('\0', '\ufffd').toWellFormed() : member,
+  ) as T;
+}

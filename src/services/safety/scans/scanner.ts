@@ -1,0 +1,181 @@
+import type { Direction, ScanPreview, ScanRequest, ScanResult } from '../../../../generated/safety/types.ts';
+import { monotonic } from '../../../db/clock.ts';
+import type { Context } from '../../../http/context.ts';
+import { Invalid, Unavailable } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { momentText } from '../../../lib/moments.ts';
+import type { Deps } from '../deps.ts';
+import { detectorCatalogue, type EngineResult, scan, type Vaulted } from '../engine/index.ts';
+import { Interrupted } from '../engine/pace.ts';
+import type { Matchers, Rules } from '../matchers/matchers.ts';
+import {
+  digestOf,
+  hashOf,
+  longTokenLength,
+  newDataKey,
+  seal,
+  tokenLength,
+  tokenOf,
+  type VaultKeys,
+  vaultKeysOf,
+} from '../vault/cryptography.ts';
+import type { TenantKey, TenantKeys } from '../vault/keys.ts';
+import type { NewToken } from '../vault/tokens.store.ts';
+import { Places } from './places.ts';
+import type { Recorder } from './recorder.ts';
+import { resultOf } from './results.ts';
+import { checkContext, checkMetadata } from './scan-context.ts';
+import { eventsOf } from './scan-events.ts';
+import { type ScanText, scanTextOf } from './scan-text.ts';
+import { Turns } from './turns.ts';
+
+export interface Scanner {
+  /** Scans a text, and answers when the result is stored. */
+  scan(request: ScanRequest, direction: Direction, context: Context): Promise<ScanResult>;
+  /** Scans a text by these rules, and stores nothing. */
+  preview(request: ScanRequest, direction: Direction, context: Context, rules: Rules): Promise<ScanPreview>;
+  readonly figures: () => { readonly running: number; readonly refused: number };
+}
+
+interface ScannerDeps extends Pick<Deps, 'changes' | 'settings'> {
+  readonly matchers: Matchers;
+  readonly keys: TenantKeys;
+  readonly recorder: Recorder;
+}
+
+/** A request that was checked, with what the engine needs of it. */
+interface Prepared extends ScanText {
+  readonly request: ScanRequest;
+  readonly direction: Direction;
+  readonly userId: string;
+  readonly skipped: readonly string[];
+}
+
+/** How often a scan begins again because its tenant's key was destroyed meanwhile. */
+const mostAttempts = 5;
+
+const knownDetectors = new Set(detectorCatalogue.map(({ id }) => id));
+
+/** Runs scans: a place first, then the rules, the engine in turns with other tenants, and the record. */
+export function createScanner({ changes, settings, matchers, keys, recorder }: ScannerDeps): Scanner {
+  const places = new Places(settings.queue);
+  const turns = new Turns();
+
+  async function run(
+    { text, messages, request, direction, userId, skipped }: Prepared,
+    context: Context,
+    rules: Rules,
+    { key, length = tokenLength }: { key: VaultKeys | undefined; length?: number },
+  ) {
+    const { tenant } = context;
+    const pause = () => turns.next(tenant);
+    await pause();
+    const now = changes.clock.now();
+    const began = monotonic();
+    const named = key ?? noKeys;
+    const engine = await interruptible(
+      scan(rules.matcher, {
+        ...{ text, direction, userId, messages, pause },
+        context: request.context ?? {},
+        metadata: request.metadata ?? {},
+        detectors: request.detectors,
+        minScore: request.min_score,
+        policies: rules.policies,
+        vault: { tokenOf: (name, _label, raw) => tokenOf(digestOf(named, name, raw), length) },
+        hash: (name, normalised) => hashOf(named, name, normalised),
+        deadline: AbortSignal.timeout(settings.deadlineMs),
+      }),
+    );
+    const result = resultOf(engine, {
+      ...{ messages, skipped },
+      duration: `${(monotonic() - began).toFixed(3)}ms`,
+      profile_used: rules.profile,
+      tenant_id: tenant,
+      app_id: context.app,
+      created_at: momentText(now),
+      policies_used: [...rules.policyNames],
+      revision: rules.revision,
+      metadata: request.metadata ?? {},
+    });
+    return { engine, result, now };
+  }
+
+  async function recorded(prepared: Prepared, context: Context, rules: Rules): Promise<ScanResult> {
+    let length = tokenLength;
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const key = rules.isKeyed ? await keys.obtain(context.tenant) : undefined;
+      const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, length });
+      const complete: ScanResult = { id: newId('scan', now), ...result };
+      const stored =
+        settings.storeRedacted === 'on' ? complete : { ...complete, redacted: '', redacted_messages: [] };
+      const kept = await recorder.keep({
+        result: stored,
+        userId: prepared.userId,
+        tokens: key === undefined ? [] : tokensOf(engine, key, complete.id, prepared.userId),
+        events: eventsOf(complete, engine.alerts, context.actor),
+      });
+      if (kept === 'stored') return complete;
+      if (kept === 'token taken') length = longTokenLength;
+    }
+    throw Unavailable('the keys of the vault are being erased');
+  }
+
+  return {
+    scan: (request, direction, context) => {
+      const prepared = prepare(request, direction, context);
+      return places.within(context.tenant, async () => {
+        const rules = await matchers.rulesFor(context, request.profile);
+        return await recorded(prepared, context, rules);
+      });
+    },
+    preview: (request, direction, context, rules) => {
+      const prepared = prepare(request, direction, context);
+      return places.within(context.tenant, async () => {
+        // A tenant without a key gets none here: its tokens are made up, and nobody can restore them anyway.
+        const key = rules.isKeyed ? await keys.find(context.tenant) : undefined;
+        const { result } = await run(prepared, context, rules, { key: key?.keys });
+        return { id: '', ...result };
+      });
+    },
+    figures: () => places.figures,
+  };
+}
+
+/** Names nothing that anyone could restore: for rules that use no key, and for previews of tenants without one. */
+const noKeys = vaultKeysOf(newDataKey());
+
+function prepare(request: ScanRequest, direction: Direction, context: Context): Prepared {
+  const { userId, skipped } = checkContext(request.context ?? {});
+  checkMetadata(request.metadata ?? {});
+  const unknown = request.detectors?.findIndex((id) => !knownDetectors.has(id)) ?? -1;
+  if (unknown >= 0) throw Invalid(`detectors[${unknown}]: no detector has this id`);
+  return { ...scanTextOf(request), request, direction, skipped, userId: userId ?? callerOf(context) };
+}
+
+/** The author of a text that names none: the user or the key that sent it. Root is nobody's author. */
+const callerOf = ({ userId, credential }: Context) =>
+  userId ?? (credential.kind === 'key' ? credential.id : '');
+
+/** The engine's own limits are answers, not failures: what a request asked for is too much, or the server has too much to do. */
+async function interruptible(work: Promise<EngineResult>): Promise<EngineResult> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    if (error.type === 'engine.timeout') throw Unavailable('the scan took too long', { cause: error });
+    throw Invalid("text: too long for the regular expressions of the profile's rules", { cause: error });
+  }
+}
+
+function tokensOf({ vaulted }: EngineResult, key: TenantKey, scanId: string, userId: string): NewToken[] {
+  return vaulted.map(({ label, token: end, name, raw }: Vaulted) => {
+    const token = `${label}_${end}`;
+    return {
+      ...{ tenant_id: key.tenant, token, key_id: key.id, name },
+      digest: digestOf(key.keys, name, raw),
+      sealed: seal(key.keys, { tenant: key.tenant, token, name }, raw),
+      scan_id: scanId,
+      user_id: userId,
+    };
+  });
+}
