@@ -36,7 +36,8 @@ const usual = compile(builtins.rulesOf('default')!);
 /** The built-in rules as expressions of the JavaScript engine, one after the other. */
 const loop = [...attackRules.rules, ...contentRules.rules].map(({ steps, gap }) => {
   const words = steps.map(
-    (terms) => `\\b(?:${terms.map((term) => RegExp.escape(term.replace(/\*$/, ''))).join('|')})`,
+    (terms) =>
+      `\\b(?:${terms.map((term) => term.replace(/\*$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`,
   );
   return new RegExp(words.join(`[^]{0,${gap}}`), 'i');
 });
