@@ -7,6 +7,7 @@ import type { Credential, SignedUp, Tenant } from './harness.ts';
 import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
 import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
+import { leaveRules } from './safety/kinds.ts';
 import { servedBy } from './targets.ts';
 import { leaveHooks } from './webhooks/hooks.ts';
 
@@ -23,6 +24,7 @@ const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 const hasJobs = operations.some(({ service }) => service === 'jobs');
 const hasAudit = operations.some(({ service }) => service === 'audit');
+const hasSafety = operations.some(({ service }) => service === 'safety');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
@@ -41,6 +43,10 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   if (hasJobs) keep((await leaveWork(root)).join(' '));
   if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
+  // An app of its own keeps the rules apart from those of others.
+  if (hasSafety && user)
+    for (const [kind, id] of Object.entries(await leaveRules(tenant.operatorIn(user.appId), root)))
+      pool.set(kind, id);
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
   for (let round = 0; round < 3; round++) {

@@ -1,28 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { contract, type Api } from '../harness.ts';
-import { randomBytes } from 'node:crypto';
-
-const newName = () => `rule ${randomBytes(6).toString('hex')}`;
-
-/** The least that a rule of each kind needs, the first part of its ids, and the word for it. */
-const kinds = {
-  instincts: { prefix: 'inst', entity: 'instinct', body: { category: 'injection' } },
-  awareness: { prefix: 'awr', entity: 'awareness', body: { focus: 'pii' } },
-  boundaries: {
-    prefix: 'bnd',
-    entity: 'boundary',
-    body: { limits: [{ scope: 'custom', deny: ['internal roadmap'] }] },
-  },
-  values: { prefix: 'val', entity: 'value', body: { rules: [{ principle: 'toxicity' }] } },
-  judgments: { prefix: 'jdg', entity: 'judgment', body: { domain: 'grounding' } },
-  reflexes: {
-    prefix: 'rflx',
-    entity: 'reflex',
-    body: { triggers: [{ type: 'always' }], actions: [{ type: 'log' }] },
-  },
-  profiles: { prefix: 'sprf', entity: 'profile', body: {} },
-  policies: { prefix: 'spol', entity: 'policy', body: {} },
-} as const;
+import { kinds, newName } from './kinds.ts';
 
 type Name = keyof typeof kinds;
 

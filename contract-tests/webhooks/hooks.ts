@@ -72,7 +72,7 @@ async function letterOf({ plinth }: Sender, endpoint_id: string): Promise<string
     found = (await plinth.webhooks.dlq.list({ endpoint_id }))[0]?.id;
     return found !== undefined;
   };
-  await vi.waitUntil(exists, { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(exists, { timeout: 50_000, interval: 20 });
   return found!;
 }
 

@@ -64,7 +64,7 @@ test('events have all their members, of every service', async () => {
     data: { name: 'Ä "quoted"', nothing: null },
   };
   const [stored] = await emit(db.sql, event);
-  await expect.poll(() => taken).toEqual([{ ...event, ...stored }]);
+  await expect.poll(() => taken).toEqual([{ ...event, ...stored, requestId: null }]);
 });
 
 test.runIf(inject('engine') === 'postgres')(

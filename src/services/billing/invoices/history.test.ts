@@ -114,8 +114,7 @@ function play({ start, trialDays, plan, script, renewalsInvoiced }: History) {
   };
   for (const { gap, action } of script) {
     run(now + gap * tick);
-    if (action.do === 'use')
-      use(action.feature, Math.max(start, now - action.late * tick), action.quantity);
+    if (action.do === 'use') use(action.feature, Math.max(start, now - action.late * tick), action.quantity);
     else if (action.do === 'change' && subscriber.status === 'live') {
       planId += 1;
       revision = 1;
