@@ -47,7 +47,7 @@ const forms: readonly (readonly [
     'mod 10 with weights 3 7 1',
     'routing, aba, rtn, routingnumber',
   ],
-  ['gb_nhs', 'UK NHS number', 0.25, 'mod 11', 'nhs, nhsnumber, national health'],
+  ['gb_nhs', 'UK NHS number', 0.25, 'mod 11', 'nhs, nhsnumber, national health, patient'],
   [
     'gb_nino',
     'UK national insurance number',

@@ -11,6 +11,7 @@ const versions = new Set([0, 5]);
 
 /** Recognises a Bitcoin address that is exactly this run. */
 export function recogniseBitcoin(scan: Scan, start: number, end: number): void {
+  if (!scan.wants('pii.bitcoin_address')) return;
   const address = scan.text.slice(start, end);
   if (!(base58Form.test(address) || bech32Form.test(address)) || !scan.begins(start) || !scan.ends(end))
     return;
@@ -46,6 +47,7 @@ const ethereumForm = /^0x[0-9a-f]{40}$/i;
 
 /** Recognises an Ethereum address that is exactly this run; its letters are a checksum when they differ in case. */
 export function recogniseEthereum(scan: Scan, start: number, end: number): void {
+  if (!scan.wants('pii.ethereum_address')) return;
   const address = scan.text.slice(start, end);
   if (!ethereumForm.test(address) || !scan.begins(start) || !scan.ends(end)) return;
   scan.work += 2_000;

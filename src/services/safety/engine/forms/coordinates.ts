@@ -2,7 +2,7 @@ import type { Scan } from './scan.ts';
 
 /** Latitude, then longitude, with at least three decimals; between them a separator, or the name of the second. Bounded. */
 const form =
-  /^([0-9]{1,3}\.[0-9]{3,15}) ?°? ?([NS])?(?: ?[,;/|] ?| {1,2}|"?,? {0,2}[\r\n]{0,2} {0,8}"?(?:lng|lon|long|longitude)"? ?[:=] ?"?)([+-]?[0-9]{1,3}\.[0-9]{3,15})(?: ?°)?(?: ?([EW])(?![A-Za-z]))?/i;
+  /^([0-9]{1,3}\.[0-9]{3,15}) ?°? ?([NS])?(?: ?[,;/|] ?| {1,2}|"?[,&]? {0,2}[\r\n]{0,2} {0,8}"?(?:lng|lon|long|longitude)"? ?[:=] ?"?)([+-]?[0-9]{1,3}\.[0-9]{3,15})(?: ?°)?(?: ?([EW])(?![A-Za-z]))?/i;
 const longest = 96;
 
 /** Recognises a pair of coordinates, from the first digit of the latitude on. */

@@ -15,6 +15,21 @@ const isAddressLetter = (unit: number): boolean =>
 
 const lastLabel = /^(?:[a-z\u00c0-\u052f]{2,63}|xn--[a-z0-9-]{1,59})$/i;
 
+/** `image@2x.png` is a file, and none of these is a domain. */
+const fileNames = new Set([
+  'png',
+  'jpg',
+  'jpeg',
+  'gif',
+  'webp',
+  'svg',
+  'service',
+  'js',
+  'json',
+  'css',
+  'html',
+]);
+
 /** Recognises the address around an `@`. */
 export function recogniseEmail(scan: Scan, sign: number): void {
   const { text } = scan;
@@ -60,6 +75,7 @@ function domainEnd(text: string, from: number): number {
           .map(withoutHyphens)
           .filter(Boolean);
   while (usable.length > 1 && !lastLabel.test(usable.at(-1)!)) usable.pop();
+  if (fileNames.has(usable.at(-1)?.toLowerCase() ?? '')) return from;
   return usable.length < 2 ? from : from + usable.join('.').length;
 }
 

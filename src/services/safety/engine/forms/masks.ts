@@ -14,7 +14,7 @@ export function masked(type: string, raw: string): string {
   const compact = raw
     .slice(0, 128)
     .normalize('NFKC')
-    .replace(/[\s.-]/g, '');
+    .replace(/[\s./-]/g, '');
   if (type.startsWith('secret.')) return compact.length < 20 ? mask : `${compact.slice(0, 4)}${mask}`;
   if (type === 'pii.credit_card' || type === 'pii.iban' || type === 'pii.phone')
     return compact.length < 9 ? mask : `${mask}${compact.slice(-4)}`;

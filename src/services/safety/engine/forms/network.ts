@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { classOf, digit, hexLetter, runEnd, runStart, upper } from './characters.ts';
+import { classOf, digit, hexLetter, letter, runEnd, runStart, upper } from './characters.ts';
 import type { Scan } from './scan.ts';
 
 const hex = digit | hexLetter;
@@ -26,7 +26,7 @@ export function recogniseIpv4(scan: Scan, start: number): void {
   const address = text.slice(start, end);
   if (!isIPv4(address)) return;
   const isVersion =
-    (text.charAt(start - 1) === '/' && (classOf(text.charCodeAt(start - 2)) & ~digit) !== 0) ||
+    (text.charAt(start - 1) === '/' && (classOf(text.charCodeAt(start - 2)) & letter) !== 0) ||
     sectionWords.test(text.slice(Math.max(0, start - 12), start));
   scan.add('pii.ip_address', start, end, address, isVersion ? weakBase : baseOf(address));
 }
@@ -52,9 +52,12 @@ export function recogniseColons(scan: Scan, colon: number): void {
 
 const isAddressUnit = (unit: number): boolean => (classOf(unit) & hex) !== 0 || unit === 58 || unit === 46;
 
-/** `a::b` is an address, and also a name in C++ or a slice in Python. */
+/** `a::b` is an address, and also a name in C++ or a slice in Python; eight pairs are a fingerprint. */
 const isPlausibleIpv6 = (address: string): boolean =>
-  address.length >= 6 && /[0-9]/.test(address) && address.split(':').filter(Boolean).length >= 3;
+  address.length >= 6 &&
+  /[0-9]/.test(address) &&
+  /[0-9a-f]{3}/i.test(address) &&
+  address.split(':').filter(Boolean).length >= 3;
 
 /** Recognises a MAC address in pairs joined by hyphens, from the first pair on. */
 export function recogniseMac(scan: Scan, start: number): void {

@@ -69,10 +69,13 @@ const lengths = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, nth) => `${first + nth}`);
 
 add('credit_card', isCreditCard, [
-  ...lengths(12, 19),
+  ...lengths(14, 19),
   ...['4~4~4~4', '4~6~5', '4~6~4', '4~4~4', '4~4~4~1', '4~4~4~2', '4~4~4~3', '4~4~5', '4~4~4~4~3'],
   ...['4~4~4~4~1', '4~4~4~4~2', '6~13', '4~3~3~3'],
 ]);
+
+// Twelve and thirteen digits are rare among cards, and common among other numbers.
+add('credit_card', isCreditCard, ['12', '13'], 0.4);
 
 add('us_ssn', isUsSsn, ['3~2~4']);
 add('us_ssn', isUsSsn, ['9'], 0.15);

@@ -3,13 +3,15 @@ interface Span {
   readonly start: number;
   readonly end: number;
   readonly score: number;
+  readonly isNamed: boolean;
 }
 
-/** The highest score first, then the longest, the leftmost, and by type. */
+/** The highest score first, then the longest, the leftmost, what its neighbours name, and by type. */
 const rank = (a: Span, b: Span): number =>
   b.score - a.score ||
   b.end - b.start - (a.end - a.start) ||
   a.start - b.start ||
+  Number(b.isNamed) - Number(a.isNamed) ||
   (a.type < b.type ? -1 : a.type > b.type ? 1 : 0);
 
 /** Of spans that overlap only the best stay. Returns them by their start. */

@@ -1,5 +1,6 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { classOf, digit } from './characters.ts';
+import { isCountry, isInternationalLength, isNationalLength } from './phone-plans.ts';
 import type { Scan } from './scan.ts';
 
 const fewestDigits = 7;
@@ -8,74 +9,87 @@ const mostDigits = 17;
 const workOfParsing = 2_000;
 /** How many groups behind a number may turn out not to belong to it. */
 const mostDropped = 3;
-const nationalBase = 0.45;
+/** How many of the groups of a row of digits are tried as the beginning of a number. */
+const mostBeginnings = 2;
+const weakBase = 0.45;
+
+/** A piece of text that may be a number, with the digits in it. */
+interface Candidate {
+  readonly end: number;
+  readonly digits: string;
+}
 
 /** Recognises a number with its country code, from its `+` or its `00`. */
 export function recogniseInternationalPhone(scan: Scan, start: number): void {
   if (start < scan.pastPhone || !scan.begins(start)) return;
   const prefix = scan.text.charAt(start) === '+' ? 1 : 2;
-  const ends = candidateEnds(scan, start + prefix);
-  const parsed = parse(scan, ends, (end) => `+${scan.text.slice(start + prefix, end)}`);
-  if (parsed === undefined) return;
-  scan.pastPhone = parsed.end;
-  scan.add('pii.phone', start, parsed.end, parsed.number);
+  for (const { end, digits } of candidates(scan, start + prefix))
+    if (isInternationalLength(digits)) {
+      const number = parsed(scan, `+${scan.text.slice(start + prefix, end)}`);
+      if (number === undefined) continue;
+      scan.pastPhone = end;
+      // Any number may begin with two zeros.
+      scan.add('pii.phone', start, end, number, prefix === 1 ? undefined : weakBase);
+      return;
+    }
 }
 
 /** Recognises a number of the region, from its first digit or the parenthesis before it. */
 export function recogniseNationalPhone(scan: Scan, start: number): void {
-  const { text, region } = scan;
-  if (region === undefined || start < scan.pastPhone || !scan.begins(start)) return;
+  const { text, region, row } = scan;
+  if (region === undefined || !isCountry(region) || start < scan.pastPhone || !scan.begins(start)) return;
+  if (start < row.end && row.beginnings === mostBeginnings) return;
   if (/[+,.:]/.test(text.charAt(start - 1)) && /[0-9+]/.test(text.slice(start - 2, start))) return;
-  const ends = candidateEnds(scan, start);
-  const parsed = parse(scan, ends, (end) => text.slice(start, end), region as CountryCode);
-  if (parsed === undefined) return;
-  scan.pastPhone = parsed.end;
-  scan.add('pii.phone', start, parsed.end, parsed.number, nationalBase);
+  const ends = candidates(scan, start);
+  if (ends.length === 0) return;
+  if (start >= row.end) Object.assign(row, { end: ends[0]!.end, beginnings: 0 });
+  row.beginnings++;
+  for (const { end, digits } of ends)
+    if (isNationalLength(digits, region)) {
+      const number = parsed(scan, text.slice(start, end), region);
+      if (number === undefined) continue;
+      scan.pastPhone = end;
+      scan.add('pii.phone', start, end, number, weakBase);
+      return;
+    }
 }
 
-interface Parsed {
-  readonly end: number;
-  readonly number: string;
+/** The number in E.164, if the numbering plan knows it. */
+function parsed(scan: Scan, written: string, defaultCountry?: CountryCode): string | undefined {
+  scan.work += workOfParsing;
+  const phone = parsePhoneNumberFromString(written, {
+    extract: false,
+    ...(defaultCountry && { defaultCountry }),
+  });
+  return phone?.isValid() ? phone.number : undefined;
 }
 
-/** The longest candidate that the numbering plan knows. */
-function parse(
-  scan: Scan,
-  ends: readonly number[],
-  written: (end: number) => string,
-  region?: CountryCode,
-): Parsed | undefined {
-  for (const end of ends) {
-    scan.work += workOfParsing;
-    const phone = parsePhoneNumberFromString(written(end), {
-      extract: false,
-      ...(region && { defaultCountry: region }),
-    });
-    if (phone?.isValid()) return { end, number: phone.number };
-  }
-  return undefined;
-}
-
-/** Where the candidate may end, the furthest first: behind groups of digits that are joined by at most two separators. */
-function candidateEnds(scan: Scan, from: number): number[] {
+/** The candidates that begin here, the longest first: groups of digits that are joined by at most two separators. */
+function candidates(scan: Scan, from: number): Candidate[] {
   const { text } = scan;
-  const ends: number[] = [];
-  let digits = 0;
+  const found: Candidate[] = [];
+  let digits = '';
   let separators = 0;
   let at = from;
   for (; separators <= 2; at++) {
     const unit = text.charCodeAt(at);
     if ((classOf(unit) & digit) !== 0) {
       separators = 0;
-      if (++digits > mostDigits) break;
-      const groupEnds = (classOf(text.charCodeAt(at + 1)) & digit) === 0;
-      if (groupEnds && digits >= fewestDigits && scan.ends(at + 1)) ends.push(at + 1);
+      if (digits.length === mostDigits) break;
+      digits += text.charAt(at);
+      const isGroup = (classOf(text.charCodeAt(at + 1)) & digit) === 0;
+      if (isGroup && digits.length >= fewestDigits && scan.ends(at + 1) && !isHour(text, at + 1))
+        found.push({ end: at + 1, digits });
     } else if (isSeparator(unit)) separators++;
     else break;
   }
   scan.work += at - from;
-  return ends.reverse().slice(0, mostDropped + 1);
+  return found.reverse().slice(0, mostDropped + 1);
 }
+
+/** Whether the group before is the hour of a time. */
+const isHour = (text: string, at: number): boolean =>
+  text.charAt(at) === ':' && (classOf(text.charCodeAt(at + 1)) & digit) !== 0;
 
 /** Space, hyphen, dot, slash and parentheses. */
 const isSeparator = (unit: number): boolean =>

@@ -18,7 +18,7 @@ export interface Recognised {
 
 export interface FormsRequest {
   readonly text: string;
-  /** The ids of the detectors to look for, such as `pii.email`. */
+  /** The ids of the detectors to look for, such as `pii.email`. The set must not change afterwards. */
   readonly detectors: ReadonlySet<string>;
   /** The country of national phone numbers, ISO 3166 alpha-2. */
   readonly region?: string | undefined;

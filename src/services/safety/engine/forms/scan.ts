@@ -11,6 +11,7 @@ import {
   raise,
 } from './context.ts';
 import type { Detector } from './recognised.ts';
+import { type Wishes, wishesOf } from './wishes.ts';
 
 /** What a recogniser found, in offsets of the plain text. */
 export interface Candidate {
@@ -19,6 +20,8 @@ export interface Candidate {
   readonly end: number;
   readonly score: number;
   readonly normalised: string;
+  /** Whether a context word stands nearby. */
+  readonly isNamed: boolean;
 }
 
 interface Scored {
@@ -49,7 +52,10 @@ export class Scan {
   pastUrl = 0;
   pastPhone = 0;
   pastColons = 0;
+  /** The row of digits in which a national phone number was looked for, and at how many places. */
+  readonly row = { end: 0, beginnings: 0 };
 
+  readonly wishes: Wishes;
   readonly #wanted: ReadonlySet<string>;
   readonly #scoring: Scoring;
   #around: { start: number; end: number; words: Neighbours } | undefined;
@@ -57,6 +63,7 @@ export class Scan {
   constructor(text: string, wanted: ReadonlySet<string>, scoring: Scoring, region: string | undefined) {
     this.text = text;
     this.region = region;
+    this.wishes = wishesOf(wanted);
     this.#wanted = wanted;
     this.#scoring = scoring;
   }
@@ -71,14 +78,15 @@ export class Scan {
     const scored = this.#scoring.get(type)!;
     const words = this.#neighbours(start, end);
     let score = base ?? scored.base;
+    const isNamed = !scored.isSecret && isRaised(words, scored.context);
     if (scored.isSecret) {
       if (isExample(words)) score -= lowering;
     } else {
-      if (isRaised(words, scored.context)) score += raise;
+      if (isNamed) score += raise;
       if (isCounter(words)) score -= lowering;
     }
     score = Math.round(Math.min(0.99, score) * 10_000) / 10_000;
-    if (score > 0) this.found.push({ type, start, end, score, normalised });
+    if (score > 0) this.found.push({ type, start, end, score, normalised, isNamed });
   }
 
   #neighbours(start: number, end: number): Neighbours {

@@ -12,7 +12,7 @@ import {
   recogniseToken,
 } from '../secrets/tokens.ts';
 import { recogniseWebToken } from '../secrets/web-tokens.ts';
-import { alphanumeric, classOf, digit, letter, lower, upper } from './characters.ts';
+import { alphanumeric, classOf, digit, lower, upper } from './characters.ts';
 import { recogniseCode, recogniseSeparatedCode } from './codes.ts';
 import { recogniseCoordinates } from './coordinates.ts';
 import { recogniseWrittenDate } from './dates.ts';
@@ -24,6 +24,7 @@ import { recogniseInternationalPhone, recogniseNationalPhone } from './phones.ts
 import type { Scan } from './scan.ts';
 import { recogniseMrz } from './travel-documents.ts';
 import { recogniseUrl } from './urls.ts';
+import type { Wishes } from './wishes.ts';
 
 /** The work between two pauses: a few milliseconds. */
 const workPerSlice = 131_072;
@@ -33,58 +34,31 @@ const longestRun = 128;
 
 export async function scanText(scan: Scan, pause: () => Promise<void>): Promise<void> {
   const asks = new Questions(scan);
-  const { text } = scan;
-  let due = workPerSlice;
-  for (let at = 0; at < text.length;) {
-    const unit = text.charCodeAt(at);
-    at = (classOf(unit) & alphanumeric) !== 0 ? asks.run(at) : asks.sign(unit, at);
-    if (at + scan.work >= due) {
-      due = at + scan.work + workPerSlice;
-      await pause();
-    }
-  }
+  for (let at = asks.slice(0); at < scan.text.length; at = asks.slice(at)) await pause();
 }
 
-/** Which recognisers to ask, with what is wanted looked up once. */
+/** Asks the recognisers that may begin at a place, of those that are wanted. */
 class Questions {
   readonly #scan: Scan;
-  readonly #wants: Record<
-    | 'email'
-    | 'iban'
-    | 'phone'
-    | 'ip'
-    | 'mac'
-    | 'mrz'
-    | 'date'
-    | 'coordinates'
-    | 'url'
-    | 'jwt'
-    | 'pem'
-    | 'plinth'
-    | 'webhook'
-    | 'assignment',
-    boolean
-  >;
+  readonly #wants: Wishes;
 
   constructor(scan: Scan) {
-    const wants = (...types: string[]) => types.some((type) => scan.wants(type));
     this.#scan = scan;
-    this.#wants = {
-      email: wants('pii.email'),
-      iban: wants('pii.iban'),
-      phone: wants('pii.phone'),
-      ip: wants('pii.ip_address'),
-      mac: wants('pii.mac_address'),
-      mrz: wants('pii.passport_mrz'),
-      date: wants('pii.date_of_birth'),
-      coordinates: wants('pii.geo_coordinates'),
-      url: wants('pii.url_credentials', 'secret.connection_string', 'pii.email'),
-      jwt: wants('secret.jwt'),
-      pem: wants('secret.private_key', 'secret.gcp_service_account'),
-      plinth: wants('secret.plinth_key'),
-      webhook: wants('secret.slack_webhook'),
-      assignment: wants('secret.generic_assignment', 'secret.aws_secret_key', 'secret.azure_storage_key'),
-    };
+    this.#wants = scan.wishes;
+  }
+
+  /** Reads on until the work of a slice is done or the text ends, and returns where. */
+  slice(from: number): number {
+    const scan = this.#scan;
+    const { text } = scan;
+    const due = from + scan.work + workPerSlice;
+    let at = from;
+    while (at < text.length && at + scan.work < due) {
+      const unit = text.charCodeAt(at);
+      if (unit === 32) at++;
+      else at = (classOf(unit) & alphanumeric) !== 0 ? this.run(at) : this.sign(unit, at);
+    }
+    return at;
   }
 
   /** Asks about a run of letters and digits; returns where to go on. */
@@ -101,15 +75,18 @@ class Questions {
   }
 
   #word(start: number, end: number, kinds: number): number {
-    const { text } = this.#scan;
+    const scan = this.#scan;
+    const { text } = scan;
+    const wants = this.#wants;
     const next = text.charCodeAt(end);
-    if (next === 95 || next === 45 || next === 46) recogniseToken(this.#scan, start, end);
+    if (wants.tokens && (next === 95 || next === 45 || next === 46)) recogniseToken(scan, start, end);
+    if (wants.mac && next === 45 && mayBeginMac(text, start, end)) recogniseMac(scan, start);
+    if (kinds === lower) return this.#webToken(start, end);
+    if (wants.tokens && mayBeRunToken(text, start)) recogniseRunToken(scan, start, end);
     if (end - start <= 6 && kinds === upper) {
-      recogniseSeparatedCode(this.#scan, start, end);
-      if (this.#wants.mrz && next === 60) recogniseMrz(this.#scan, start);
+      if (wants.codes) recogniseSeparatedCode(scan, start, end);
+      if (wants.mrz && next === 60) recogniseMrz(scan, start);
     }
-    if (this.#wants.mac && (kinds & letter) !== 0 && mayBeginMac(text, start, end))
-      recogniseMac(this.#scan, start);
     return this.#webToken(start, end);
   }
 
@@ -124,7 +101,8 @@ class Questions {
       if (wants.ip) recogniseIpv4(scan, start);
       if (wants.coordinates) recogniseCoordinates(scan, start);
     }
-    if (length === 8 || length === 6 || length === 2) recogniseSeparatedCode(scan, start, end);
+    if (wants.codes && (length === 8 || length === 6 || length === 2))
+      recogniseSeparatedCode(scan, start, end);
     if (length === 4 && wants.date) recogniseWrittenDate(scan, start, end);
     if (wants.mac && mayBeginMac(text, start, end)) recogniseMac(scan, start);
     if (wants.phone) {
@@ -136,18 +114,19 @@ class Questions {
   #mixed(start: number, end: number): void {
     const scan = this.#scan;
     const { text } = scan;
-    recogniseCode(scan, start, end);
+    if (this.#wants.codes) recogniseCode(scan, start, end);
     if (end - start <= 34 && this.#wants.iban) recogniseIban(scan, start, end);
-    if (mayBeRunToken(text, start)) recogniseRunToken(scan, start, end);
+    if (this.#wants.tokens && mayBeRunToken(text, start)) recogniseRunToken(scan, start, end);
     if (this.#wants.plinth) recognisePlinthKey(scan, start, end);
     if (this.#wants.mac && mayBeginMac(text, start, end)) recogniseMac(scan, start);
     if (this.#wants.mrz && end - start >= 5) recogniseMrz(scan, start);
-    if (end - start === 2) recogniseSeparatedCode(scan, start, end);
+    if (this.#wants.codes && end - start === 2) recogniseSeparatedCode(scan, start, end);
   }
 
   /** A token of three parts may begin with any run; where it ends, nothing else can have begun. */
   #webToken(start: number, end: number): number {
-    if (!this.#wants.jwt || !this.#scan.text.startsWith('eyJ', start)) return end;
+    const { text } = this.#scan;
+    if (text.charCodeAt(start) !== 0x65 || !this.#wants.jwt || !text.startsWith('eyJ', start)) return end;
     return Math.max(end, recogniseWebToken(this.#scan, start));
   }
 
@@ -182,7 +161,7 @@ class Questions {
     const scan = this.#scan;
     const { text } = scan;
     if (text.startsWith('//', at + 1)) {
-      if (this.#wants.url) recogniseUrl(scan, at);
+      if (this.#wants.url && at >= scan.pastUrl) recogniseUrl(scan, at);
       if (this.#wants.webhook && (classOf(text.charCodeAt(at - 1)) & lower) !== 0)
         recogniseSlackWebhook(scan, at - 5);
       return;

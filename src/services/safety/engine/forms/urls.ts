@@ -1,4 +1,4 @@
-import { alphanumeric, classOf, dot, hyphen, runStart } from './characters.ts';
+import { alphanumeric, base64Sign, classOf, dot, hyphen, letter, runStart } from './characters.ts';
 import type { Scan } from './scan.ts';
 
 const longestScheme = 24;
@@ -6,13 +6,12 @@ const longestAuthority = 512;
 const longestUrl = 1_024;
 /** Schemes whose credentials are those of a visitor; all others lead to databases, queues and the like. */
 const webSchemes = new Set(['http', 'https', 'ftp', 'ftps', 'sftp', 'ssh', 'git', 'ws', 'wss', 'svn']);
-const placeholders =
-  /^(?:[*x.<>{}$[\]%#]|password|passwd|pass|pwd|secret|user|username|changeme|your|token)/i;
+const placeholders = /^[*.<>{}$[\]%#]|^x{3}|^your|^(?:password|passwd|pass|pwd|pw|secret|changeme|token)$/i;
 
 /** Recognises the credentials in a URL, from the colon of its `://` on. */
 export function recogniseUrl(scan: Scan, colon: number): void {
   const { text } = scan;
-  const scheme = runStart(text, colon, alphanumeric | dot | hyphen, longestScheme);
+  const scheme = schemeStart(text, colon);
   const from = colon + 3;
   const last = Math.min(text.length, from + longestAuthority);
   let at = from;
@@ -33,8 +32,17 @@ export function recogniseUrl(scan: Scan, colon: number): void {
     scan.add('pii.url_credentials', from, sign, text.slice(from, sign).normalize('NFC'));
   else if (text.charCodeAt(sign + 1) > 32) {
     const end = urlEnd(text, at);
+    scan.pastUrl = end;
     scan.add('secret.connection_string', scheme, end, text.slice(scheme, end).normalize('NFC'));
   }
+}
+
+/** Letters, digits and, inside, `+`, `-` and `.`, as in `mongodb+srv`. */
+function schemeStart(text: string, colon: number): number {
+  let at = runStart(text, colon, alphanumeric | dot | hyphen | base64Sign, longestScheme);
+  while (at < colon && (classOf(text.charCodeAt(at)) & letter) === 0) at++;
+  const slash = text.slice(at, colon).lastIndexOf('/');
+  return slash < 0 ? at : at + slash + 1;
 }
 
 /** White space, quotation marks, angle brackets, and what begins the path, the query or the fragment. */

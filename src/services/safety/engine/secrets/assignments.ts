@@ -27,6 +27,8 @@ const azureName = /account[_.-]?key/;
 const awsName = /aws.{0,24}secret|secret[_.-]?access[_.-]?key/;
 const placeholder =
   /change[_-]?me|your[_-]|placeholder|example|redacted|insert|dummy|sample|todo|undefined|process\.env|getenv|xxxx|\*\*\*|\.\.\.|1234567890|abcdef|<|>|\$\{|\{\{|%\(|\$\(/i;
+/** In a query, the next name ends a value; in a password, `&` is a sign like others. */
+const nextParameter = /^&[A-Za-z_][A-Za-z0-9_.-]{0,31}=/;
 const azureForm = /^[A-Za-z0-9+/]{86}==/;
 
 /** Recognises a secret that is assigned to a name, at the `=` or `:` between them. */
@@ -78,7 +80,8 @@ function valueEnd(text: string, from: number, quote: string): number {
   let at = from;
   for (; at < last; at++) {
     const one = text.charAt(at);
-    if (quote === '' ? /[\s"'`,;)\]}&|]/.test(one) : one === quote || one === '\n') break;
+    if (quote === '' && one === '&' && nextParameter.test(text.slice(at, at + 34))) break;
+    if (quote === '' ? /[\s"'`,;)\]}|]/.test(one) : one === quote || one === '\n') break;
   }
   return at;
 }

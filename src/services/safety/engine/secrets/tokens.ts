@@ -110,7 +110,8 @@ export function recogniseRunToken(scan: Scan, start: number, end: number): void 
   const { text } = scan;
   const length = end - start;
   if (length === 20 && awsPrefixes.has(text.slice(start, start + 4))) {
-    if (!awsForm.test(text.slice(start + 4, end))) return;
+    const body = text.slice(start + 4, end);
+    if (!awsForm.test(body) || !isRandom(body)) return;
     scan.add('secret.aws_access_key', start, end, text.slice(start, end));
     recogniseSecretBehind(scan, end);
   } else if (length === 34 && text.startsWith('SK', start)) {

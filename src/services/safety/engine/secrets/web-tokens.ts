@@ -1,6 +1,7 @@
 import { runEnd, urlSafe } from '../forms/characters.ts';
 import type { Scan } from '../forms/scan.ts';
 
+const shortestHeader = 16;
 const longestHeader = 4_096;
 const longestPart = 65_536;
 
@@ -11,6 +12,7 @@ export function recogniseWebToken(scan: Scan, start: number): number {
   scan.work += header - start;
   if (
     text.charAt(header) !== '.' ||
+    header - start < shortestHeader ||
     header - start > longestHeader ||
     !namesAlgorithm(text.slice(start, header))
   )
