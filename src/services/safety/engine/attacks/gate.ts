@@ -31,5 +31,7 @@ export async function turned(views: TextViews, pace: Pace): Promise<Reading[]> {
   await dictionary.findWords(views.folded, pace, (term) => {
     for (const kind of kinds[term]!) found.add(kind);
   });
-  return [...found].map((kind) => views[kind]());
+  const readings: Reading[] = [];
+  for (const kind of found) readings.push(await views[kind]());
+  return readings;
 }

@@ -1,6 +1,7 @@
 import type { Pace } from '../pace.ts';
 import { Folder } from './folding.ts';
 import type { Encoding, Reading } from './readings.ts';
+import { rawStart } from './view.ts';
 
 /** A part of the text that decodes to text. */
 interface Segment {
@@ -55,7 +56,7 @@ export async function decoded(text: string, pace: Pace): Promise<Reading | undef
   await pace.through(0, joined.length, charactersPerStep, (from, to) => folder.fold(from, to));
   const view = folder.build();
   const segmentAt = (unit: number) => {
-    const at = view.offsets![unit]!;
+    const at = rawStart(view, unit);
     let index = lowerBound(starts, at + 1) - 1;
     if (index < 0) index = 0;
     return list[index]!;

@@ -11,10 +11,51 @@ for (const [index, sign] of [...'0134578@$'].entries())
 /** A run of a letter from this length on is one letter. */
 const longestRun = 2;
 const wordsPerStep = 256;
+const unitsPerStep = 8_192;
 /** The fewest letters that are spelled out. */
 const fewestSpelled = 5;
 
 const isLetter = (code: number) => (kindOf(code) & letters) !== 0;
+
+export interface Disguises {
+  /** Whether words mix letters with signs, or repeat letters. */
+  readonly isLeet: boolean;
+  /** Whether single letters follow one another. */
+  readonly isSpelled: boolean;
+}
+
+/** Looks for traces of disguises. Most texts have none, and need not be rewritten. */
+export async function disguisesOf({ codes }: View, pace: Pace): Promise<Disguises> {
+  let [isLeet, isSpelledOut] = [false, false];
+  let [hasLetters, hasSigns] = [false, false];
+  let run = 0;
+  await pace.through(0, codes.length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) {
+      const code = codes[at]!;
+      if (code === space) {
+        hasLetters = hasSigns = false;
+        continue;
+      }
+      const kind = kindOf(code);
+      if ((kind & letters) !== 0) {
+        hasLetters = true;
+        run = codes[at - 1] === code ? run + 1 : 1;
+        isLeet ||= run > longestRun;
+      } else hasSigns ||= leet[code] !== 0;
+      isLeet ||= hasLetters && hasSigns;
+      isSpelledOut ||= at + 4 < codes.length && beginsSpelling(codes, at);
+    }
+  });
+  return { isLeet, isSpelled: isSpelledOut };
+}
+
+/** Whether two of the signs after a position divide three letters. */
+const beginsSpelling = (codes: Uint16Array, at: number) =>
+  !isWordCode(codes[at + 1]!) &&
+  !isWordCode(codes[at + 3]!) &&
+  isSpelled(codes[at]!) &&
+  isSpelled(codes[at + 2]!) &&
+  isSpelled(codes[at + 4]!);
 
 /** The text with letters in place of the digits and signs that stand for them; undefined when it has none. */
 export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Reading | undefined> {
@@ -36,7 +77,7 @@ export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Re
       run = builder.length > 0 && builder.codes[builder.length - 1] === code ? run + 1 : 1;
       if (run > longestRun && isLetter(code)) {
         // The second letter of the run goes too.
-        if (run === longestRun + 1) builder.length--;
+        if (run === longestRun + 1) builder.drop();
         isChanged = true;
       } else builder.add(code, offsets?.[at] ?? at);
     }
@@ -97,20 +138,29 @@ function addSpelled(builder: ViewBuilder, { codes, offsets }: View, from: number
 }
 
 /** The text from its end to its beginning. */
-export function reversed(view: View): Reading {
+export async function reversed(view: View, pace: Pace): Promise<Reading> {
   const { codes } = view;
-  const codesReversed = codes.toReversed();
+  const { length } = codes;
+  const backwards = new Uint16Array(length);
+  await pace.through(0, length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) backwards[length - 1 - at] = codes[at]!;
+  });
   return {
-    view: { codes: codesReversed, offsets: undefined },
+    view: { codes: backwards, offsets: undefined },
     encoding: 'reversed',
     isBounded: true,
-    spanOf: (start, end) => spanIn(view, codes.length - end, codes.length - start),
+    spanOf: (start, end) => spanIn(view, length - end, length - start),
   };
 }
 
 /** The text with each Latin letter replaced by the 13th after it. */
-export const rotated = ({ codes, offsets }: View): Reading =>
-  reading(
-    { codes: codes.map((code) => (code >= 97 && code <= 122 ? ((code - 84) % 26) + 97 : code)), offsets },
-    'rot13',
-  );
+export async function rotated({ codes, offsets }: View, pace: Pace): Promise<Reading> {
+  const turned = new Uint16Array(codes.length);
+  await pace.through(0, codes.length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) {
+      const code = codes[at]!;
+      turned[at] = code >= 97 && code <= 122 ? ((code - 84) % 26) + 97 : code;
+    }
+  });
+  return reading({ codes: turned, offsets }, 'rot13');
+}

@@ -41,6 +41,12 @@ const droppedOverride = 4;
 const single = new Uint16Array(65_536);
 const sequences = new Map<number, readonly number[]>();
 
+/** What ASCII becomes, of which most texts consist; 0 for what is left out. */
+const ascii = Uint8Array.from({ length: 128 }, (_, code) => {
+  const result = learn(code);
+  return result > droppedOverride ? result : 0;
+});
+
 /** Folds a text, one part after the other, into a view. */
 export class Folder {
   readonly signs: Signs = { tags: 0, overrides: 0, invisibles: 0, mixedWords: 0, marks: 0 };
@@ -63,6 +69,10 @@ export class Folder {
     const text = this.#text;
     for (let at = Math.max(from, this.#next); at < to; at++) {
       const code = text.charCodeAt(at);
+      if (code < 128 && ascii[code] !== 0) {
+        this.#add(ascii[code]!, at);
+        continue;
+      }
       if (code >= 0xd800 && code <= 0xdbff && at + 1 < text.length) {
         const low = text.charCodeAt(at + 1);
         if (low >= 0xdc00 && low <= 0xdfff) {
@@ -88,7 +98,7 @@ export class Folder {
       if (point >= 0xe0020 && point < 0xe007f) this.signs.tags++;
       return;
     }
-    for (const part of partsOf(point)) this.#add(part, at);
+    for (const part of partsOfPair(point)) this.#add(part, at);
   }
 
   #add(code: number, at: number): void {
@@ -165,6 +175,18 @@ function partsOf(point: number): readonly number[] {
   return Array.from({ length: folded.length }, (_, index) => folded.charCodeAt(index)).filter(
     (code) => code > droppedOverride,
   );
+}
+
+const pairs = new Map<number, readonly number[]>();
+const mostPairs = 4_096;
+
+/** The code units of a character outside the basic plane; the first that occur are kept. */
+function partsOfPair(point: number): readonly number[] {
+  const known = pairs.get(point);
+  if (known !== undefined) return known;
+  const parts = partsOf(point);
+  if (pairs.size < mostPairs) pairs.set(point, parts);
+  return parts;
 }
 
 /** Folds a whole text; for texts that are short, such as keywords. */
