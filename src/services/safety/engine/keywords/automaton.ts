@@ -1,5 +1,4 @@
 import type { Steps } from '../build.ts';
-import { beginsWord } from '../text/bounds.ts';
 import type { View } from '../views/view.ts';
 
 /** Characters with a column of their own in the dense rows, and the most states that have a dense row. */
@@ -97,30 +96,27 @@ export class Automaton {
   }
 
   /**
-   * Finds the keywords that begin where a word begins in a part of a view. Most words are left after a few characters, so
-   * that this is faster than to look everywhere; `found` gets them by ascending beginning, the shortest first.
+   * Finds the keywords that begin at some places. Most words are left after a few characters, so that this is faster than to
+   * look everywhere; `found` gets the keywords of a place one after the other, the shortest first.
    */
-  runWords(view: View, from: number, to: number, found: (keyword: number, end: number) => void): void {
+  runAt(view: View, places: Uint32Array, found: (keyword: number, end: number) => void): void {
     const { codes } = view;
     const { length } = codes;
     const [column, rows, children, keyword] = [this.#column, this.#rows, this.#children, this.#keyword];
+    const rootNext = this.#rootNext;
     const denseStates = this.#denseStates;
-    for (let start = from; start < to; start++) {
-      let state = this.#rootNext[codes[start]!]!;
-      if (state === root || !beginsWord(view, start)) continue;
-      for (let at = start + 1; ; at++) {
+    for (const start of places) {
+      let state = rootNext[codes[start]!]!;
+      for (let at = start + 1; state !== root; at++) {
         if (keyword[state] !== 0) found(keyword[state]! - 1, at);
         if (at === length) break;
         const code = codes[at]!;
         const place = column[code]!;
         if (place !== 0 && state < denseStates) {
           const next = rows[state * mostColumns + place]!;
-          if (next < children[state]! || next >= children[state + 1]!) break;
-          state = next;
-        } else {
-          state = childOf(state, code, this.#label, children);
-          if (state === root) break;
-        }
+          // Other states than children are those of a suffix.
+          state = next >= children[state]! && next < children[state + 1]! ? next : root;
+        } else state = childOf(state, code, this.#label, children);
       }
     }
   }

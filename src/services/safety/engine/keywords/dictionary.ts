@@ -1,5 +1,6 @@
 import { Build } from '../build.ts';
 import type { Pace } from '../pace.ts';
+import { beginningsOf } from '../text/bounds.ts';
 import { fold } from '../views/folding.ts';
 import { textOf, type View } from '../views/view.ts';
 import { Automaton } from './automaton.ts';
@@ -8,6 +9,7 @@ import { Automaton } from './automaton.ts';
 type Hit = (term: number, start: number, end: number) => void;
 
 const unitsPerStep = 2_048;
+const wordsPerStep = 512;
 const keywordsPerStep = 64;
 
 /** Keywords in their folded forms, numbered in the order in which they are added. */
@@ -48,8 +50,9 @@ export class Dictionary {
     const automaton = await this.#automaton.result(pace);
     const { lengths } = automaton;
     const found = (term: number, end: number) => hit(term, end - lengths[term]!, end);
-    await pace.through(0, view.codes.length, unitsPerStep, (from, to) =>
-      automaton.runWords(view, from, to, found),
+    const places = await beginningsOf(view, pace);
+    await pace.through(0, places.length, wordsPerStep, (from, to) =>
+      automaton.runAt(view, places.subarray(from, to), found),
     );
   }
 }

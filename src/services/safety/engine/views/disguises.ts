@@ -1,5 +1,5 @@
 import type { Pace } from '../pace.ts';
-import { isWordCode, kindOf, letters } from './letters.ts';
+import { isWordCode, kindOf, letters, wordKinds } from './letters.ts';
 import { space } from './folding.ts';
 import { reading, spanIn, type Reading } from './readings.ts';
 import { ViewBuilder, type View } from './view.ts';
@@ -29,33 +29,36 @@ export async function disguisesOf({ codes }: View, pace: Pace): Promise<Disguise
   let [isLeet, isSpelledOut] = [false, false];
   let [hasLetters, hasSigns] = [false, false];
   let run = 0;
+  let next = kindOf(codes[0] ?? space);
   await pace.through(0, codes.length, unitsPerStep, (from, to) => {
     for (let at = from; at < to; at++) {
       const code = codes[at]!;
+      const kind = next;
+      next = kindOf(codes[at + 1] ?? space);
       if (code === space) {
         hasLetters = hasSigns = false;
         continue;
       }
-      const kind = kindOf(code);
       if ((kind & letters) !== 0) {
         hasLetters = true;
         run = codes[at - 1] === code ? run + 1 : 1;
         isLeet ||= run > longestRun;
       } else hasSigns ||= leet[code] !== 0;
       isLeet ||= hasLetters && hasSigns;
-      isSpelledOut ||= at + 4 < codes.length && beginsSpelling(codes, at);
+      if ((next & wordKinds) === 0 && !isSpelledOut) isSpelledOut = beginsSpelling(codes, at);
     }
   });
   return { isLeet, isSpelled: isSpelledOut };
 }
 
-/** Whether two of the signs after a position divide three letters. */
-const beginsSpelling = (codes: Uint16Array, at: number) =>
-  !isWordCode(codes[at + 1]!) &&
-  !isWordCode(codes[at + 3]!) &&
-  isSpelled(codes[at]!) &&
-  isSpelled(codes[at + 2]!) &&
-  isSpelled(codes[at + 4]!);
+/** Whether a position begins the fewest single letters that are spelled out. */
+function beginsSpelling(codes: Uint16Array, from: number): boolean {
+  const last = from + 2 * (fewestSpelled - 1);
+  if (last >= codes.length || !isSpelled(codes[from]!)) return false;
+  for (let at = from + 2; at <= last; at += 2)
+    if (isWordCode(codes[at - 1]!) || !isSpelled(codes[at]!)) return false;
+  return true;
+}
 
 /** The text with letters in place of the digits and signs that stand for them; undefined when it has none. */
 export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Reading | undefined> {

@@ -47,6 +47,9 @@ const ascii = Uint8Array.from({ length: 128 }, (_, code) => {
   return result > droppedOverride ? result : 0;
 });
 
+/** The kinds of the letters and digits of ASCII. */
+const asciiKinds = ascii.map((code) => kindOf(code) & wordKinds);
+
 /** Folds a text, one part after the other, into a view. */
 export class Folder {
   readonly signs: Signs = { tags: 0, overrides: 0, invisibles: 0, mixedWords: 0, marks: 0 };
@@ -70,7 +73,11 @@ export class Folder {
     for (let at = Math.max(from, this.#next); at < to; at++) {
       const code = text.charCodeAt(at);
       if (code < 128 && ascii[code] !== 0) {
-        this.#add(ascii[code]!, at);
+        const kind = asciiKinds[code]!;
+        if (kind !== 0 && !this.#wasInvisible) {
+          this.#kinds |= kind;
+          this.#builder.add(ascii[code]!, at);
+        } else this.#add(ascii[code]!, at);
         continue;
       }
       if (code >= 0xd800 && code <= 0xdbff && at + 1 < text.length) {
