@@ -57,7 +57,12 @@ export class Automaton {
     const trie = yield* breadthFirst(keywords);
     const links = yield* linked(trie);
     const rows = yield* denseRows(trie, links);
-    return new Automaton(Uint16Array.from(keywords, ({ length }) => length), trie, links, rows);
+    return new Automaton(
+      Uint16Array.from(keywords, ({ length }) => length),
+      trie,
+      links,
+      rows,
+    );
   }
 
   /**

@@ -14,6 +14,8 @@ const wordsPerStep = 256;
 const unitsPerStep = 8_192;
 /** The fewest letters that are spelled out. */
 const fewestSpelled = 5;
+/** Longer spellings are read in parts. */
+const longestSpelled = 2_047;
 
 const isLetter = (code: number) => (kindOf(code) & letters) !== 0;
 
@@ -97,11 +99,11 @@ export async function spelledOut(view: View, pace: Pace): Promise<Reading | unde
   const { codes } = view;
   const builder = new ViewBuilder(64);
   for (let at = 0, words = 0; at < codes.length; words++) {
-    if (words % wordsPerStep === 0 && pace.isDue) await pace.rest();
+    if (words % 16 === 0 && pace.isDue) await pace.rest();
     const end = endOfSpelling(codes, at);
     if ((end - at + 1) / 2 >= fewestSpelled) {
       addSpelled(builder, view, at, end);
-      builder.add(space, view.offsets?.[end - 1] ?? end - 1);
+      if (end - at < longestSpelled) builder.add(space, view.offsets?.[end - 1] ?? end - 1);
     }
     at = Math.max(end, at + 1);
     while (at < codes.length && isWordCode(codes[at - 1]!) && isWordCode(codes[at]!)) at++;
@@ -118,7 +120,8 @@ function endOfSpelling(codes: Uint16Array, from: number): number {
     isSpelled(codes[at]!) &&
     (at + 1 === codes.length || !isWordCode(codes[at + 1]!))
   ) {
-    if (at + 2 >= codes.length || !isSpelled(codes[at + 2]!)) return at + 1;
+    if (at + 2 >= codes.length || !isSpelled(codes[at + 2]!) || at + 1 - from >= longestSpelled)
+      return at + 1;
     at += 2;
   }
   return Math.max(from, at - 1);

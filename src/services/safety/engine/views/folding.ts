@@ -1,3 +1,4 @@
+import type { Pace } from '../pace.ts';
 import { cyrillicOrGreek, kindOf, latin, wordKinds } from './letters.ts';
 import { likenessOf, smallCapitals, spelledAlphabets } from './look-alikes.ts';
 import { ViewBuilder, type View } from './view.ts';
@@ -194,6 +195,15 @@ function partsOfPair(point: number): readonly number[] {
   const parts = partsOf(point);
   if (pairs.size < mostPairs) pairs.set(point, parts);
   return parts;
+}
+
+const charactersPerStep = 4_096;
+
+/** Folds a whole text in slices. */
+export async function folded(text: string, pace: Pace): Promise<Folded> {
+  const folder = new Folder(text);
+  await pace.through(0, text.length, charactersPerStep, (from, to) => folder.fold(from, to));
+  return folder.build();
 }
 
 /** Folds a whole text; for texts that are short, such as keywords. */

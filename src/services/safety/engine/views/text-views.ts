@@ -1,10 +1,8 @@
 import type { Pace } from '../pace.ts';
 import { decoded } from './decoding.ts';
 import { disguisesOf, reversed, rotated, spelledOut, unleeted, type Disguises } from './disguises.ts';
-import { Folder, type Folded } from './folding.ts';
+import { folded, type Folded } from './folding.ts';
 import { reading, type Reading } from './readings.ts';
-
-const charactersPerStep = 4_096;
 
 /** The views of one text, each made when it is first needed. */
 export class TextViews {
@@ -23,9 +21,7 @@ export class TextViews {
   }
 
   static async of(text: string, pace: Pace): Promise<TextViews> {
-    const folder = new Folder(text);
-    await pace.through(0, text.length, charactersPerStep, (from, to) => folder.fold(from, to));
-    return new TextViews(text, folder.build(), pace);
+    return new TextViews(text, await folded(text, pace), pace);
   }
 
   /** Whether the folded view differs from the text in case and white space only. */

@@ -11,18 +11,23 @@ export interface View {
 export const rawStart = ({ offsets }: View, at: number): number =>
   offsets === undefined ? at : offsets[at]!;
 
+/** The most units that become of one. */
+const mostUnits = 18;
+
 /** A growing view. It has offsets of its own only from where they differ from those of the text. */
 export class ViewBuilder {
   codes: Uint16Array;
   length = 0;
   #offsets: Uint32Array | undefined;
+  readonly #expected: number;
 
   constructor(expected: number) {
+    this.#expected = expected;
     this.codes = new Uint16Array(expected + 8);
   }
 
   add(code: number, offset: number): void {
-    if (this.length === this.codes.length) this.#grow();
+    if (this.length === this.codes.length) this.#grow(offset);
     if (this.#offsets !== undefined || offset !== this.length) this.#offset(offset);
     this.codes[this.length++] = code;
   }
@@ -48,8 +53,11 @@ export class ViewBuilder {
     this.#offsets[this.length] = offset;
   }
 
-  #grow(): void {
-    const codes = new Uint16Array(this.codes.length * 2);
+  /** Grows at once by as much as the rest is likely to need, because copying a large view takes long. */
+  #grow(offset: number): void {
+    const likely = Math.ceil((this.length / (offset + 1)) * this.#expected * 1.01);
+    const most = this.length + mostUnits * (this.#expected - offset);
+    const codes = new Uint16Array(Math.max(this.length * 2, Math.min(likely, most)));
     codes.set(this.codes);
     this.codes = codes;
     if (this.#offsets === undefined) return;
