@@ -69,7 +69,7 @@ export class Redactor {
 
   #numberOf(label: string, normalised: string): number {
     let numbers = this.#numbers.get(label);
-    if (numbers === undefined) this.#numbers.set(label, (numbers = new Map()));
+    if (numbers === undefined) this.#numbers.set(label, (numbers = new Map<string, number>()));
     let number = numbers.get(normalised);
     if (number === undefined) numbers.set(normalised, (number = numbers.size + 1));
     return number;

@@ -52,7 +52,7 @@ export class Table {
       yield;
     }
     set.compile();
-    return new Table(set.dfa as Automaton, anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START);
+    return new Table(set.dfa, anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START);
   }
 
   /** The state before a position of a text. */

@@ -18,7 +18,7 @@ interface Use {
   readonly facts: Facts;
   readonly threshold: number;
   /** Adds a finding, unless its score is too low. */
-  add(found: Found, detector?: DetectorRule): void;
+  readonly add: (found: Found, detector?: DetectorRule) => void;
 }
 
 type Found = Pick<Draft, 'type' | 'score' | 'message' | 'span' | 'normalised'> &
