@@ -10,7 +10,9 @@ for (const [index, sign] of [...'0134578@$'].entries())
   leet[sign.charCodeAt(0)] = 'oieastbas'.charCodeAt(index);
 /** A run of a letter from this length on is one letter. */
 const longestRun = 2;
-const wordsPerStep = 256;
+const wordsPerStep = 16;
+/** Longer words are read in parts. */
+const longestWord = 4_096;
 const unitsPerStep = 8_192;
 /** The fewest letters that are spelled out. */
 const fewestSpelled = 5;
@@ -68,10 +70,11 @@ export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Re
   let isChanged = false;
   for (let at = 0, words = 0; at < codes.length; words++) {
     if (words % wordsPerStep === 0 && pace.isDue) await pace.rest();
+    const last = Math.min(codes.length, at + longestWord);
     let end = at;
     let hasLetters = false;
     let hasSigns = false;
-    for (; end < codes.length && codes[end] !== space; end++) {
+    for (; end < last && codes[end] !== space; end++) {
       hasLetters ||= isLetter(codes[end]!);
       hasSigns ||= leet[codes[end]!] !== 0;
     }
@@ -86,7 +89,7 @@ export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Re
         isChanged = true;
       } else builder.add(code, offsets?.[at] ?? at);
     }
-    if (at < codes.length) {
+    if (codes[at] === space) {
       builder.add(space, offsets?.[at] ?? at);
       at++;
     }
@@ -99,7 +102,7 @@ export async function spelledOut(view: View, pace: Pace): Promise<Reading | unde
   const { codes } = view;
   const builder = new ViewBuilder(64);
   for (let at = 0, words = 0; at < codes.length; words++) {
-    if (words % 16 === 0 && pace.isDue) await pace.rest();
+    if (words % wordsPerStep === 0 && pace.isDue) await pace.rest();
     const end = endOfSpelling(codes, at);
     if ((end - at + 1) / 2 >= fewestSpelled) {
       addSpelled(builder, view, at, end);
