@@ -1,3 +1,4 @@
+import { scoreOf, type Scored } from './awareness/topics.ts';
 import { FoundExpressions } from './expressions/found.ts';
 import { recognise, type Recognised } from './forms/index.ts';
 import { turned } from './attacks/gate.ts';
@@ -21,6 +22,7 @@ export class Facts {
   readonly #matcher: Matcher;
   #recognised: Promise<Recognised[]> | undefined;
   #contents: Promise<RuleHit[][]> | undefined;
+  readonly #scores = new Map<string, Scored>();
   #attacks: Promise<RuleHit[][]> | undefined;
   #keywords: Promise<FoundKeywords> | undefined;
   #expressions: Promise<FoundExpressions> | undefined;
@@ -58,6 +60,16 @@ export class Facts {
   /** The built-in terms of values, topics and intents, by window. */
   contents(): Promise<RuleHit[][]> {
     return (this.#contents ??= this.#findContents());
+  }
+
+  /** The score of a group of built-in terms, such as `topic/drugs`. */
+  async scoreOf(group: string): Promise<Scored> {
+    let score = this.#scores.get(group);
+    if (score === undefined) {
+      await this.pace.restIfDue();
+      this.#scores.set(group, (score = scoreOf(group, await this.contents())));
+    }
+    return score;
   }
 
   /** The built-in rules for attacks, in all forms of the text, by window. */

@@ -16,7 +16,7 @@ import type { AwarenessRule, InstinctRule, JudgmentRule, ProfileRules, ValueUse 
 /** The rules of one profile, compiled. */
 export interface Matcher {
   readonly revision: number;
-  /** The size of the programs of all tenant expressions together. */
+  /** About the size of the programs of all tenant expressions together. */
   readonly programSize: number;
   /** The enabled rules, in the order in which they run. */
   readonly rules: ProfileRules;
@@ -26,16 +26,15 @@ export interface Matcher {
   readonly detectors: Readonly<Record<Direction, ReadonlySet<string>>>;
 }
 
+/** Compiles rules. What takes long, the automatons of keywords and expressions, is made in slices by the first scan. */
 export function compile(profile: ProfileRules): Matcher {
   const rules = enabledRules(profile);
-  const keywords = new Keywords();
-  for (const keyword of keywordsOf(rules)) keywords.add(keyword);
   const expressions = new Expressions(expressionsOf(rules));
   return {
     revision: rules.revision,
     programSize: expressions.programSize,
     rules,
-    keywords,
+    keywords: new Keywords([...keywordsOf(rules)]),
     expressions,
     detectors: { input: detectorsOf(rules, 'input'), output: detectorsOf(rules, 'output') },
   };

@@ -1,8 +1,9 @@
 import { monotonic } from '../../../db/clock.ts';
+import type { Steps } from './build.ts';
 
 /** Milliseconds of work after which other tasks run. */
 const sliceMs = 4;
-/** Units of work of tenant expressions that one scan may take: about 20 ns each, or less than half a second. */
+/** Units of work of tenant rules that one scan may take: about 20 ns each, or less than half a second. */
 const mostUnits = 20_000_000;
 
 /** Thrown when a scan takes longer than its deadline, or its expressions more work than a scan may take. */
@@ -32,9 +33,14 @@ export class Pace {
     return monotonic() - this.#began >= sliceMs;
   }
 
+  /** Whether the deadline has passed. */
+  get isOver(): boolean {
+    return this.#deadline.aborted;
+  }
+
   /** Lets other tasks run. @throws Interrupted when the deadline has passed */
   async rest(): Promise<void> {
-    if (this.#deadline.aborted) throw new Interrupted('engine.timeout');
+    if (this.isOver) throw new Interrupted('engine.timeout');
     await this.#pause();
     this.#began = monotonic();
   }
@@ -44,7 +50,34 @@ export class Pace {
     return new Pace(this.#pause, new AbortController().signal);
   }
 
-  /** Counts work of expressions. @throws Interrupted when a scan may not take that much */
+  /** Lets other tasks run if they should. @throws Interrupted when the deadline has passed */
+  async restIfDue(): Promise<void> {
+    if (this.isDue) await this.rest();
+  }
+
+  /** Does work in steps, between which other tasks may run. */
+  async inSlices<Value>(steps: Steps<Value>): Promise<Value> {
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) return step.value;
+      if (this.isDue) await this.rest();
+    }
+  }
+
+  /** Waits for work that others may wait for too. @throws Interrupted when the deadline passes first */
+  async waitFor<Value>(work: Promise<Value>): Promise<Value> {
+    const { promise: over, reject } = Promise.withResolvers<never>();
+    const end = () => reject(new Interrupted('engine.timeout'));
+    if (this.isOver) end();
+    this.#deadline.addEventListener('abort', end, { once: true });
+    try {
+      return await Promise.race([work, over]);
+    } finally {
+      this.#deadline.removeEventListener('abort', end);
+      this.#began = monotonic();
+    }
+  }
+
+  /** Counts work of expressions and their matches. @throws Interrupted when a scan may not take that much */
   spend(units: number): void {
     this.#units += units;
     if (this.#units > mostUnits) throw new Interrupted('engine.limit');

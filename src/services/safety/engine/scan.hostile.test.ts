@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ProfileRules } from './types.ts';
+import { onThisMachine } from '../../../testing/processor-time.ts';
+import type { ProfileRules, ScanInput } from './types.ts';
 import { attackRules, contentRules } from './rules/built-in.ts';
-import { awareness, detector, rules, scanText } from './testing.ts';
+import { awareness, boundary, detector, profile, rules, scanText, value } from './testing.ts';
 
 /** Processor time of this thread, which a busy machine does not lengthen. */
 function processorMs(): number {
@@ -10,7 +11,7 @@ function processorMs(): number {
 }
 
 /** Scans a text; also the processor time that it took, and the longest between two pauses. */
-async function measure(text: string, by: ProfileRules | string = 'default') {
+async function measure(text: string, by: ProfileRules | string = 'default', own: Partial<ScanInput> = {}) {
   const began = processorMs();
   let resumed = began;
   let longest = 0;
@@ -20,7 +21,7 @@ async function measure(text: string, by: ProfileRules | string = 'default') {
     await new Promise((resolve) => setImmediate(resolve));
     resumed = processorMs();
   };
-  const result = await scanText(text, by, { pause });
+  const result = await scanText(text, by, { pause, ...own });
   note();
   return { result, took: processorMs() - began, longest };
 }
@@ -28,8 +29,8 @@ async function measure(text: string, by: ProfileRules | string = 'default') {
 const filled = (unit: string, length: number) =>
   unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 
-/** Far more than a slice takes, because code that runs for the first time is slow. */
-const longestStretchMs = 150;
+/** For so long others may have to wait. */
+const longestStretchMs = onThisMachine(50);
 const mostGrowth = 3.5;
 /** Shorter times say nothing about growth. */
 const leastMs = 40;
@@ -37,7 +38,10 @@ const full = 524_288;
 
 test.each([
   ['[EMAIL_1]'],
+  ['a@b.co '],
   ['@'],
+  ['&#65;&#66;&#67;'],
+  ['ﷺ'],
   ['1234567890'],
   ['-----BEGIN'],
   ['"ignore previous '],
@@ -108,8 +112,65 @@ function randomText(letters: string, length: number): string {
 test('500 hostile expressions and a long text end in bounded slices', async () => {
   const hostile = withExpressions(Array.from({ length: 500 }, (_, n) => forms[n % forms.length]!(n)));
   const { longest, result } = await measure(randomText('abcdx', full), hostile);
-  expect(longest).toBeLessThanOrEqual(3 * longestStretchMs);
+  expect(longest).toBeLessThanOrEqual(longestStretchMs);
   expect(['allow', 'flag', 'redact']).toContain(result.decision);
+});
+
+test('20,000 keywords are compiled in bounded slices, once for scans at the same time', async () => {
+  const keywords = Array.from({ length: 20_000 }, (_, n) => `the many keywords ${n} of an app ${n % 97}`);
+  const many = rules({
+    values: Array.from({ length: 40 }, (_, index) => ({
+      primitive: value({ keywords: keywords.slice(index * 500, index * 500 + 500) }, { name: `v${index}` }),
+    })),
+  });
+  const text = 'one of the many keywords 4711 of an app 55';
+  const [first, ...others] = await Promise.all([
+    measure(text, many),
+    scanText(text, many),
+    scanText(text, many),
+  ]);
+  const again = await measure(text, many);
+  expect(first.result).toMatchObject({ decision: 'flag', findings: [{ type: 'toxicity.keywords' }] });
+  for (const other of others) expect(other).toEqual(first.result);
+  expect(first.longest).toBeLessThanOrEqual(longestStretchMs);
+  expect(again.took).toBeLessThan(first.took / 4);
+});
+
+test('the first scan goes on with a build when the one that began it has ended', async () => {
+  const many = rules({
+    values: [{ primitive: value({ keywords: Array.from({ length: 500 }, (_, n) => `keyword ${n}`) }) }],
+  });
+  const broken = scanText('keyword 7', many, { pause: () => Promise.reject(new Error('gone')) });
+  const sound = scanText('keyword 7', many);
+  await broken.catch(() => undefined);
+  expect(await sound).toMatchObject({ findings: [{ type: 'toxicity.keywords' }] });
+});
+
+test('many rules over many findings end in bounded slices', async () => {
+  const many = {
+    ...profile('default'),
+    boundaries: Array.from({ length: 20 }, (_, n) => ({
+      ...boundary({ scope: 'topic', deny: Array.from({ length: 500 }, (_unused, k) => `${n} ${k}`) }),
+      name: `b${n}`,
+    })),
+  };
+  const messages = Array.from({ length: 500 }, (_, n) => ({
+    role: 'user',
+    start: n * 200,
+    end: n * 200 + 199,
+  }));
+  const text = filled('a@b.co kill yourself ', full / 4);
+  expect((await measure(text, many, { messages })).longest).toBeLessThanOrEqual(longestStretchMs);
+});
+
+test('a scan with more findings than memory allows ends as the profile says', async () => {
+  const primitive = awareness({ focus: 'custom', detectors: [detector({ keywords: ['a'] })] });
+  const many = rules({
+    on_error: 'flag',
+    awareness: Array.from({ length: 8 }, (_, n) => ({ primitive: { ...primitive, name: `a${n}` } })),
+  });
+  const { result } = await measure(filled('a b ', full), many);
+  expect(result.findings).toContainEqual(expect.objectContaining({ type: 'engine.limit', action: 'flag' }));
 });
 
 test('work beyond the limit ends the scan as the profile says', async () => {

@@ -69,7 +69,7 @@ async function runLayers(
     if (isOver && layer !== 'reflex') continue;
     layersRun.push(layer);
     await run({ rules, facts, progress });
-    if (pace.isDue) await pace.rest();
+    await pace.restIfDue();
   }
   await runPolicies({ rules, facts, progress });
 }
@@ -85,12 +85,12 @@ async function resultOf(
   const redactor = new Redactor(input);
   let decision = decisionOf(drafts);
   const replacements = decision === 'block' ? [] : await redactor.replacements(drafts, unhurried);
-  let redacted = replacements.length === 0 ? '' : withReplacements(input.text, replacements);
+  let redacted = replacements.length === 0 ? '' : await withReplacements(input.text, replacements, unhurried);
   if (redacted.length > longestRedacted) {
     drafts.push(engineDraft('engine.limit', 'block', 'awareness', 'the redacted text would be too long'));
     decision = 'block';
   }
-  const filled = (text: string) => fillIn(text, decision, drafts);
+  const filled = filler(decision, drafts);
   if (progress.rewritten !== undefined && decision !== 'block') redacted = filled(progress.rewritten);
   const isBlocked = decision === 'block';
   const response = isBlocked
@@ -105,7 +105,7 @@ async function resultOf(
     blocked: isBlocked,
     findings,
     redacted: isBlocked ? '' : redacted,
-    pii_count: personalCount(drafts),
+    pii_count: await personalCount(drafts, unhurried),
     response: response.slice(0, longestReply),
     layers_run: layersRun,
     skipped: [...new Set(progress.skipped.map((entry) => entry.slice(0, longestSkipped)))].slice(
@@ -115,35 +115,46 @@ async function resultOf(
     truncated,
     vaulted: isBlocked || progress.rewritten !== undefined ? [] : redactor.vaulted,
     alerts,
-    ...(!isBlocked && input.messages && redacted !== '' && redactedMessages(input, replacements, progress)),
+    ...(!isBlocked && redacted !== '' && (await redactedMessages(input, replacements, progress, unhurried))),
   };
 }
 
-/** Each message after redaction. A rewritten text takes the place of the last one. */
-function redactedMessages(
-  { text, messages = [] }: ScanInput,
+/** Each message after redaction; nothing when there are none, or when another text takes their place. */
+async function redactedMessages(
+  { text, messages }: ScanInput,
   replacements: readonly Replacement[],
   { rewritten }: Progress,
-): Pick<EngineResult, 'redactedMessages'> {
-  if (rewritten !== undefined) return {};
-  return {
-    redactedMessages: messages.map(({ start, end }) => withReplacements(text, replacements, start, end)),
-  };
+  pace: Pace,
+): Promise<Pick<EngineResult, 'redactedMessages'>> {
+  if (messages === undefined || rewritten !== undefined) return {};
+  const contents: string[] = [];
+  for (const { start, end } of messages)
+    contents.push(await withReplacements(text, replacements, pace, [start, end]));
+  return { redactedMessages: contents };
 }
 
+/** More than any offset. */
+const beyondTexts = 2 ** 24;
+
 /** The places of personal data: several rules may find one. */
-function personalCount(drafts: readonly Draft[]): number {
-  const places = new Set<string>();
-  for (const draft of drafts) if (isPersonal(draft)) places.add(`${draft.span?.[0]}-${draft.span?.[1]}`);
+async function personalCount(drafts: readonly Draft[], pace: Pace): Promise<number> {
+  const places = new Set<number>();
+  for (const [index, draft] of drafts.entries()) {
+    if (index % 1_024 === 1_023) await pace.restIfDue();
+    if (isPersonal(draft) && draft.span !== undefined)
+      places.add(draft.span[0] * beyondTexts + draft.span[1]);
+  }
   return places.size;
 }
 
-function fillIn(text: string, decision: string, drafts: readonly Draft[]): string {
-  const types = [...new Set(drafts.map(({ type }) => type))].join(', ');
-  return text
-    .replaceAll('{{decision}}', () => decision)
-    .replaceAll('{{types}}', () => types)
-    .slice(0, longestReply);
+/** Fills in a reply what is known only in the end. */
+function filler(decision: string, drafts: readonly Draft[]): (text: string) => string {
+  let types: string | undefined;
+  return (text) =>
+    text
+      .replaceAll('{{decision}}', () => decision)
+      .replaceAll('{{types}}', () => (types ??= [...new Set(drafts.map(({ type }) => type))].join(', ')))
+      .slice(0, longestReply);
 }
 
 function engineDraft(

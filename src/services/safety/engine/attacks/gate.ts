@@ -28,8 +28,10 @@ for (const term of new Set(attackRules.rules.flatMap(({ steps }) => steps.flat()
 /** The text read backwards, or with rotated letters, if it has words that are written so. */
 export async function turned(views: TextViews, pace: Pace): Promise<Reading[]> {
   const found = new Set<'reversed' | 'rotated'>();
-  await dictionary.find(views.folded, pace, (term) => {
+  await dictionary.findWords(views.folded, pace, (term) => {
     for (const kind of kinds[term]!) found.add(kind);
   });
-  return [...found].map((kind) => views[kind]());
+  const readings: Reading[] = [];
+  for (const kind of found) readings.push(await views[kind]());
+  return readings;
 }

@@ -38,15 +38,19 @@ export function listed(drafts: readonly Draft[], input: ScanInput): Listed {
   return { findings: kept.map((draft) => findingOf(draft, input)), truncated };
 }
 
-/** The first findings of each strength, the strongest first, in one pass. */
+/** What the engine says of the scan itself, and then the first findings of each strength, the strongest first, in one pass. */
 function strongest(drafts: readonly Draft[]): Draft[] {
+  const ofScan: Draft[] = [];
   const byStrength: Draft[][] = [[], [], [], []];
   for (const draft of drafts) {
-    const list = byStrength[strengthOf(draft.action)]!;
+    const list = isOfScan(draft) ? ofScan : byStrength[strengthOf(draft.action)]!;
     if (list.length < mostFindings) list.push(draft);
   }
-  return byStrength.reverse().flat().slice(0, mostFindings);
+  return [...ofScan, ...byStrength.reverse().flat()].slice(0, mostFindings);
 }
+
+/** Whether a finding says that the scan did not go as it should. */
+const isOfScan = ({ source, type }: Draft) => source === 'engine' && type.startsWith('engine.');
 
 function findingOf(draft: Draft, { text, messages }: ScanInput): EngineFinding {
   const { layer, source, severity, score, action, details } = draft;

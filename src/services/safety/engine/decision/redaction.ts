@@ -1,6 +1,7 @@
 import type { Redaction } from '../../../../../generated/safety/types.ts';
 import type { Draft } from '../draft.ts';
 import type { Pace } from '../pace.ts';
+import { ordered } from '../text/ordered.ts';
 import type { ScanInput, Vaulted } from '../types.ts';
 
 /** A part of the text and what stands in its place. */
@@ -36,8 +37,8 @@ export class Redactor {
   /** The replacements of a text, in its order. */
   async replacements(drafts: readonly Draft[], pace: Pace): Promise<Replacement[]> {
     const replacements: Replacement[] = [];
-    for (const [index, { start, end, draft }] of hiddenParts(drafts).entries()) {
-      if (index % 256 === 255 && pace.isDue) await pace.rest();
+    for (const [index, { start, end, draft }] of (await hiddenParts(drafts, pace)).entries()) {
+      if (index % 64 === 63) await pace.restIfDue();
       const raw = this.#input.text.slice(start, end);
       const [from, to] = draft.span!;
       const normalised =
@@ -68,7 +69,7 @@ export class Redactor {
 
   #numberOf(label: string, normalised: string): number {
     let numbers = this.#numbers.get(label);
-    if (numbers === undefined) this.#numbers.set(label, (numbers = new Map()));
+    if (numbers === undefined) this.#numbers.set(label, (numbers = new Map<string, number>()));
     let number = numbers.get(normalised);
     if (number === undefined) numbers.set(normalised, (number = numbers.size + 1));
     return number;
@@ -87,12 +88,15 @@ export class Redactor {
 }
 
 /** The parts to replace: findings that overlap are one part, known by the one with the highest score. */
-function hiddenParts(drafts: readonly Draft[]): Hidden[] {
-  const hidden = drafts
-    .filter(({ action, span }) => action === 'redact' && span !== undefined && span[1] > span[0])
-    .sort((a, b) => a.span![0] - b.span![0] || b.span![1] - a.span![1]);
+async function hiddenParts(drafts: readonly Draft[], pace: Pace): Promise<Hidden[]> {
+  const hidden = await ordered(
+    drafts.filter(({ action, span }) => action === 'redact' && span !== undefined && span[1] > span[0]),
+    (a, b) => a.span![0] - b.span![0] || b.span![1] - a.span![1],
+    () => pace.restIfDue(),
+  );
   const parts: Hidden[] = [];
-  for (const draft of hidden) {
+  for (const [index, draft] of hidden.entries()) {
+    if (index % 1_024 === 1_023) await pace.restIfDue();
     const [start, end] = draft.span!;
     const last = parts.at(-1);
     if (last === undefined || start >= last.end) parts.push({ start, end, draft });
@@ -135,19 +139,36 @@ function maskedText(
 const isLetterOrDigit = (character: string) => /[\p{L}\p{N}\p{M}]/u.test(character);
 
 /** A part of the text with its replacements; those that reach beyond it replace what lies inside. */
-export function withReplacements(
+export async function withReplacements(
   text: string,
   replacements: readonly Replacement[],
-  from = 0,
-  to = text.length,
-): string {
-  const pieces: string[] = [];
+  pace: Pace,
+  [from, to]: readonly [from: number, to: number] = [0, text.length],
+): Promise<string> {
+  const parts: string[] = [];
+  let pieces: string[] = [];
   let at = from;
-  for (const { start, end, by } of replacements) {
-    if (end <= from || start >= to) continue;
+  for (let index = firstEndingAfter(replacements, from); index < replacements.length; index++) {
+    const { start, end, by } = replacements[index]!;
+    if (start >= to) break;
     pieces.push(text.slice(at, Math.max(at, start)), by);
     at = Math.min(end, to);
+    if (pieces.length < 2_048) continue;
+    parts.push(pieces.join(''));
+    pieces = [];
+    await pace.restIfDue();
   }
-  pieces.push(text.slice(at, to));
-  return pieces.join('');
+  return `${parts.join('')}${pieces.join('')}${text.slice(at, to)}`;
+}
+
+/** The index of the first replacement that ends after a position. */
+function firstEndingAfter(replacements: readonly Replacement[], position: number): number {
+  let low = 0;
+  let high = replacements.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (replacements[middle]!.end <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,39 +1,53 @@
-import { RE2JS } from 're2js';
+import { Build, type Steps } from '../build.ts';
 import type { Pace } from '../pace.ts';
 import { Spans } from '../text/spans.ts';
+import { mostInstructions } from './checks.ts';
 import { Table } from './table.ts';
 
 /** The most characters of a match: a longer one is found by its beginning of this length, if that matches. */
 export const longestMatch = 512;
 const charactersPerStep = 2_048;
+/** About the instructions of the expressions that are compiled together, which is one step. */
+const mostTogether = 20_000;
+
+/** Expressions that are compiled together, and the number of the first of them. */
+interface Group {
+  readonly first: number;
+  readonly table: Table;
+}
 
 /**
- * The tenant's expressions of a matcher. One pass over the text finds which of them match and where their matches end; only
+ * The tenant's expressions of a matcher. A pass over the text finds which of them match and where their matches end; only
  * those are searched for the places where their matches begin. All matches are found, each as long as possible.
  */
 export class Expressions {
   readonly sources: readonly string[];
   readonly programSize: number;
-  readonly #all: Table | undefined;
-  readonly #alone: (Table | undefined)[] = [];
+  readonly #groups: Build<readonly Group[]>;
+  readonly #alone: (Build<Table> | undefined)[] = [];
 
   constructor(sources: readonly string[]) {
     this.sources = [...new Set(sources)];
-    this.programSize = this.sources.reduce((sum, source) => sum + RE2JS.compile(source).programSize(), 0);
-    this.#all = this.sources.length > 0 ? new Table(this.sources, 'anywhere') : undefined;
+    this.programSize = this.sources.reduce((sum, source) => sum + likelySize(source), 0);
+    this.#groups = new Build(() => groupsOf(this.sources));
   }
 
   /** The matches of each expression that has any. Empty ones do not count. */
   async find(text: string, pace: Pace): Promise<Map<string, Spans>> {
     const found = new Map<string, Spans>();
-    if (this.#all === undefined) return found;
-    for (const [index, regions] of await this.#regions(this.#all, text, pace)) {
-      const table = (this.#alone[index] ??= new Table([this.sources[index]!], 'here'));
-      const spans = new Spans();
-      for (const [from, to] of regions) await search(table, text, from, to, pace, spans);
-      if (spans.count > 0) found.set(this.sources[index]!, spans);
-    }
+    for (const { first, table } of await this.#groups.result(pace))
+      for (const [index, regions] of await this.#regions(table, text, pace)) {
+        const source = this.sources[first + index]!;
+        const alone = await this.#aloneOf(first + index).result(pace);
+        const spans = new Spans();
+        for (const [from, to] of regions) await search(alone, text, from, to, pace, spans);
+        if (spans.count > 0) found.set(source, spans);
+      }
     return found;
+  }
+
+  #aloneOf(index: number): Build<Table> {
+    return (this.#alone[index] ??= new Build(() => Table.build([this.sources[index]!], 'here')));
   }
 
   /** The parts of the text in which the matches of each expression lie. */
@@ -66,6 +80,27 @@ export class Expressions {
     if (state.isMatch) note(text.length);
     return regions;
   }
+}
+
+function* groupsOf(sources: readonly string[]): Steps<Group[]> {
+  const groups: Group[] = [];
+  for (let first = 0; first < sources.length;) {
+    let next = first;
+    for (let size = 0; next < sources.length && (next === first || size < mostTogether); next++)
+      size += likelySize(sources[next]!);
+    groups.push({ first, table: yield* Table.build(sources.slice(first, next), 'anywhere') });
+    first = next;
+  }
+  return groups;
+}
+
+const counts = /\{(\d{1,4})(?:,(\d{0,4}))?\}/g;
+
+/** About how many instructions an expression has. To know it exactly takes as long as to compile it. */
+function likelySize(source: string): number {
+  let times = 1;
+  for (const [, from, to] of source.matchAll(counts)) times = Math.max(times, Number(from), Number(to || 0));
+  return Math.min(mostInstructions, source.length * times);
 }
 
 /** Adds the matches that begin in a part of the text. */

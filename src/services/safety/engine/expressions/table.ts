@@ -1,4 +1,5 @@
 import { RE2Set } from 're2js';
+import type { Steps } from '../build.ts';
 import { Interrupted } from '../pace.ts';
 
 /** A state of the automaton, of which the library's types say nothing. */
@@ -39,12 +40,19 @@ export class Table {
   readonly #automaton: Automaton;
   readonly #anchor: number;
 
-  constructor(sources: readonly string[], anchor: 'anywhere' | 'here') {
+  private constructor(automaton: Automaton, anchor: number) {
+    this.#automaton = automaton;
+    this.#anchor = anchor;
+  }
+
+  static *build(sources: readonly string[], anchor: 'anywhere' | 'here'): Steps<Table> {
     const set = new RE2Set(RE2Set.UNANCHORED, 0, mostMemory);
-    for (const source of sources) set.add(source);
+    for (const source of sources) {
+      set.add(source);
+      yield;
+    }
     set.compile();
-    this.#automaton = set.dfa as Automaton;
-    this.#anchor = anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START;
+    return new Table(set.dfa, anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START);
   }
 
   /** The state before a position of a text. */

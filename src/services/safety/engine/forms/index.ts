@@ -22,8 +22,8 @@ export const detectors: readonly Detector[] = catalogue
 const scoring = scoringOf(detectors);
 const messages = new Map(catalogue.map(({ detector, message }) => [detector.id, message]));
 
-/** So many findings take a noticeable time to sort. */
-const foundPerSlice = 2_000;
+/** Findings that are listed between two pauses. */
+const foundPerSlice = 4_096;
 
 const noPause = (): Promise<void> => Promise.resolve();
 
@@ -34,9 +34,11 @@ export async function recognise(request: FormsRequest): Promise<Recognised[]> {
   const scan = new Scan(plain.text, wanted, scoring, region);
   await scanText(scan, pause);
   if (scan.wants('pii.person_name')) await recogniseNames(scan, pause);
-  if (scan.found.length > foundPerSlice) await pause();
-  return withoutOverlaps(scan.found).map(({ type, start, end, score, normalised }) => {
+  const recognised: Recognised[] = [];
+  for (const { type, start, end, score, normalised } of await withoutOverlaps(scan.found, pause)) {
     const [from, to] = originalSpan(plain, start, end);
-    return { type, start: from, end: to, score, message: messages.get(type)!, normalised };
-  });
+    recognised.push({ type, start: from, end: to, score, message: messages.get(type)!, normalised });
+    if (recognised.length % foundPerSlice === 0) await pause();
+  }
+  return recognised;
 }

@@ -26,8 +26,8 @@ import { recogniseMrz } from './travel-documents.ts';
 import { recogniseUrl } from './urls.ts';
 import type { Wishes } from './wishes.ts';
 
-/** The work between two pauses: a few milliseconds. */
-const workPerSlice = 131_072;
+/** The work between two pauses: about a millisecond. */
+const workPerSlice = 32_768;
 
 /** The longest run of letters and digits that a form can have inside. */
 const longestRun = 128;

@@ -1,6 +1,6 @@
 import type { Pace } from '../pace.ts';
 import { wordsOf } from '../text/words.ts';
-import { fold } from '../views/folding.ts';
+import { fold, folded } from '../views/folding.ts';
 import { sentencesOf } from './sentences.ts';
 
 /** Numbers with their separators, and words that begin with a capital. */
@@ -16,21 +16,24 @@ export async function unknownShare(
   const numbers = new Set<string>();
   const words = new Set<string>();
   for (const one of given) {
-    for (const [digits] of one.matchAll(number)) numbers.add(plain(digits));
-    for (const word of await wordsOf(fold(one), pace)) words.add(word);
+    for (const [digits] of one.matchAll(number)) {
+      numbers.add(plain(digits));
+      if (numbers.size % 64 === 0) await pace.restIfDue();
+    }
+    for (const word of await wordsOf(await folded(one, pace), pace)) words.add(word);
   }
   let claims = 0;
   let unknown = 0;
   for (const sentence of sentencesOf(text)) {
     if (pace.isDue) await pace.rest();
     for (const [digits] of sentence.matchAll(number)) {
-      claims++;
+      if (++claims % 64 === 0) await pace.restIfDue();
       if (!numbers.has(plain(digits))) unknown++;
     }
     for (const match of sentence.matchAll(name)) {
       // The first word of a sentence is a name only if nothing else stands before it.
       if (isFirstWord(sentence, match.index)) continue;
-      claims++;
+      if (++claims % 64 === 0) await pace.restIfDue();
       const parts = await wordsOf(fold(match[0]), pace);
       if (!parts.every((part) => words.has(part))) unknown++;
     }

@@ -1,6 +1,6 @@
 import type { Pace } from '../pace.ts';
 import { wordsOf } from '../text/words.ts';
-import { fold } from '../views/folding.ts';
+import { folded } from '../views/folding.ts';
 import { sentencesOf } from './sentences.ts';
 import { stopWords } from './stop-words.ts';
 
@@ -21,7 +21,7 @@ export async function unsupportedShare(
   let judged = 0;
   let unsupported = 0;
   for (const sentence of sentencesOf(text)) {
-    const words = new Set((await wordsOf(fold(sentence), pace)).filter(isContent));
+    const words = new Set((await wordsOf(await folded(sentence, pace), pace)).filter(isContent));
     if (pace.isDue) await pace.rest();
     if (words.size < fewestContentWords) continue;
     judged++;
@@ -37,7 +37,7 @@ async function placesOf(sources: readonly string[], pace: Pace): Promise<Map<str
   const places = new Map<string, number[]>();
   let position = 0;
   for (const source of sources) {
-    for (const word of await wordsOf(fold(source), pace)) {
+    for (const word of await wordsOf(await folded(source, pace), pace)) {
       if (position % 1_024 === 1_023 && pace.isDue) await pace.rest();
       const known = places.get(word);
       if (known === undefined) places.set(word, [position]);

@@ -1,14 +1,12 @@
+const ending = new Set([...'\n.!?。！？'].map((sign) => sign.charCodeAt(0)));
+
 /** Sentences of a text, as parts of it. A line break ends a sentence too. */
 export function* sentencesOf(text: string): Iterable<string> {
   let start = 0;
   for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
+    if (!ending.has(text.charCodeAt(at))) continue;
     const next = text[at + 1];
-    const ends =
-      sign === '\n' ||
-      '。！？'.includes(sign) ||
-      ('.!?'.includes(sign) && (next === undefined || next === ' ' || next === '\n'));
-    if (!ends) continue;
+    if ('.!?'.includes(text[at]!) && next !== undefined && next !== ' ' && next !== '\n') continue;
     yield text.slice(start, at + 1);
     start = at + 1;
   }

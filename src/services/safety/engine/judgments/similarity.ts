@@ -1,5 +1,5 @@
 import type { Pace } from '../pace.ts';
-import { fold } from '../views/folding.ts';
+import { folded } from '../views/folding.ts';
 import type { View } from '../views/view.ts';
 
 const dimensions = 65_536;
@@ -7,7 +7,7 @@ const unitsPerStep = 8_192;
 
 /** How much a text differs from a question, by the sequences of 3 characters that they share: from 0 to 1. */
 export async function dissimilarity(question: string, view: View, pace: Pace): Promise<number> {
-  const [a, b] = [await vectorOf(fold(question), pace), await vectorOf(view, pace)];
+  const [a, b] = [await vectorOf(await folded(question, pace), pace), await vectorOf(view, pace)];
   let product = 0;
   let [lengthA, lengthB] = [0, 0];
   for (let index = 0; index < dimensions; index++) {

@@ -9,9 +9,7 @@ import { Keywords } from './keywords.ts';
 const pace = () => new Pace(() => Promise.resolve(), new AbortController().signal);
 
 async function places(list: readonly string[], text: string, match: 'word' | 'substring') {
-  const keywords = new Keywords();
-  for (const keyword of list) keywords.add(keyword);
-  const found = await keywords.find([reading(fold(text), undefined)], pace());
+  const found = await new Keywords(list).find([reading(fold(text), undefined)], pace());
   return (keyword: string) =>
     [...(found(keyword, match) ?? [])].map(([start, end]) => text.slice(start, end));
 }

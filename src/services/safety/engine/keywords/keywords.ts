@@ -1,7 +1,9 @@
+import { Build } from '../build.ts';
 import type { Pace } from '../pace.ts';
+import { beginsWord, endsWord } from '../text/bounds.ts';
 import { Spans } from '../text/spans.ts';
 import type { Reading } from '../views/readings.ts';
-import { beginsWord, Dictionary, endsWord } from './dictionary.ts';
+import { Dictionary, numbersOf } from './dictionary.ts';
 
 /** Where a keyword occurs in the text: as a whole word, and anywhere. */
 export interface Occurrences {
@@ -9,16 +11,17 @@ export interface Occurrences {
   readonly anywhere: Spans;
 }
 
-/** The keywords of a matcher's rules. */
+/** The keywords of a matcher's rules. They are compiled when a scan first needs them. */
 export class Keywords {
   readonly #dictionary = new Dictionary();
-  readonly #numbers = new Map<string, number | undefined>();
+  readonly #numbers: Build<ReadonlyMap<string, number | undefined>>;
 
-  add(keyword: string): void {
-    if (!this.#numbers.has(keyword)) this.#numbers.set(keyword, this.#dictionary.add(keyword));
+  constructor(keywords: Iterable<string>) {
+    this.#numbers = new Build(() => numbersOf(keywords, this.#dictionary));
   }
 
   async find(readings: readonly Reading[], pace: Pace): Promise<FoundKeywords> {
+    const numbers = await this.#numbers.result(pace);
     const found = new Map<number, Occurrences>();
     for (const reading of readings) {
       const { view } = reading;
@@ -32,7 +35,7 @@ export class Keywords {
       });
     }
     return (keyword, match) => {
-      const occurrences = found.get(this.#numbers.get(keyword) ?? -1);
+      const occurrences = found.get(numbers.get(keyword) ?? -1);
       const spans = match === 'substring' ? occurrences?.anywhere : occurrences?.whole;
       return spans !== undefined && spans.count > 0 ? spans : undefined;
     };

@@ -18,7 +18,7 @@ interface Use {
   readonly facts: Facts;
   readonly threshold: number;
   /** Adds a finding, unless its score is too low. */
-  add(found: Found, detector?: DetectorRule): void;
+  readonly add: (found: Found, detector?: DetectorRule) => void;
 }
 
 type Found = Pick<Draft, 'type' | 'score' | 'message' | 'span' | 'normalised'> &
@@ -27,6 +27,8 @@ type Found = Pick<Draft, 'type' | 'score' | 'message' | 'span' | 'normalised'> &
 /** The score of a match of the app's own keywords and expressions. */
 const customScore = 0.8;
 const usualBelow = -0.6;
+/** Units of work of a finding: its memory is what matters, of which a scan may not take much. */
+const unitsPerFinding = 64;
 
 /** Perception. */
 export const runAwareness: LayerRun = async ({ rules, facts, progress }) => {
@@ -60,6 +62,7 @@ function useOf(rule: AwarenessRule, rules: ProfileRules, facts: Facts, push: (dr
       const { type, score, span, normalised } = found;
       if (!isEnough(score, detector?.threshold ?? threshold, facts) || (wanted && !wanted.has(type))) return;
       if (span && isAllowed(allowed, facts.text.slice(...span), normalised)) return;
+      facts.pace.spend(unitsPerFinding);
       const isRedacted = action === 'redact' || action === 'vault';
       push({
         layer: 'awareness',
@@ -81,7 +84,7 @@ async function perceiveForms({ rule, facts, add }: Use): Promise<void> {
   const wanted = new Set(namedDetectors(primitive));
   const own = new Map(primitive.detectors.map((detector) => [detector.name, detector]));
   for (const [index, found] of (await facts.recognised()).entries()) {
-    if (index % 256 === 255 && facts.pace.isDue) await facts.pace.rest();
+    if (index % 32 === 31 && facts.pace.isDue) await facts.pace.rest();
     const { type, score, message, start, end, normalised } = found;
     if (!wanted.has(type)) continue;
     const severity = primitive.focus === 'pii' ? 'warning' : 'error';
@@ -95,7 +98,6 @@ async function perceiveForms({ rule, facts, add }: Use): Promise<void> {
 /** Topics and intents: groups of built-in terms, and the keywords of the app. */
 async function perceiveGroups({ rule, facts, add }: Use, kind: 'topic' | 'intent'): Promise<void> {
   const { detectors } = rule.primitive;
-  const hits = await facts.contents();
   const built: readonly string[] = groupsBelow(`${kind}/`);
   const nameOf = (name: string) => (name.startsWith(`${kind}.`) ? name.slice(kind.length + 1) : name);
   const wanted: readonly (DetectorRule | string)[] = detectors.length === 0 ? built : detectors;
@@ -104,11 +106,15 @@ async function perceiveGroups({ rule, facts, add }: Use, kind: 'topic' | 'intent
     const detector = typeof one === 'string' ? undefined : one;
     const name = nameOf(typeof one === 'string' ? one : one.name);
     const own = (detector?.keywords ?? []).flatMap((keyword) => keywords(keyword, detector!.match) ?? []);
-    const { score, span } = scoreOf(
-      `${kind}/${name}`,
-      hits,
-      own.map(() => ownKeywordWeight),
-    );
+    const group = `${kind}/${name}`;
+    const { score, span } =
+      own.length === 0
+        ? await facts.scoreOf(group)
+        : scoreOf(
+            group,
+            await facts.contents(),
+            own.map(() => ownKeywordWeight),
+          );
     if (score === 0) continue;
     add(
       { type: `${kind}.${name}`, score, message: `${kind} ${name}`, span: span ?? own[0]?.at(0) },
@@ -159,7 +165,7 @@ async function perceiveOwn({ rule, facts, add }: Use): Promise<void> {
     ];
     for (const spans of places)
       for (let index = 0; spans !== undefined && index < spans.count; index++) {
-        if (index % 256 === 255 && facts.pace.isDue) await facts.pace.rest();
+        if (index % 32 === 31 && facts.pace.isDue) await facts.pace.rest();
         const span = spans.at(index);
         add(
           { type: name, score: customScore, message: `match of ${name}`, span, normalised: undefined },

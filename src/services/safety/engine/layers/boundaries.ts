@@ -1,5 +1,4 @@
 import type { Limit } from '../../../../../generated/safety/types.ts';
-import { scoreOf } from '../awareness/topics.ts';
 import type { Facts } from '../facts.ts';
 import { groupsBelow } from '../rules/built-in.ts';
 import { compilePattern } from '../text/pattern.ts';
@@ -21,6 +20,7 @@ export const runBoundaries: LayerRun = async ({ rules, facts, progress }) => {
   for (const boundary of rules.boundaries) {
     if (!applies(boundary, facts)) continue;
     for (const limit of boundary.limits) {
+      await facts.pace.restIfDue();
       const violation = await violationOf(limit, facts);
       if (violation === undefined) continue;
       const { entry, span, isMasked = false } = violation;
@@ -65,10 +65,10 @@ function firstOutside({ deny, allow, use_allow }: Limit, names: readonly string[
 
 async function topicViolation(limit: Limit, facts: Facts): Promise<Violation | undefined> {
   const topics = groupsBelow('topic/');
-  const hits = await facts.contents();
-  const present = topics
-    .map((topic) => ({ topic, ...scoreOf(`topic/${topic}`, hits) }))
-    .filter(({ score }) => score >= leastTopic);
+  const scores = await Promise.all(
+    topics.map(async (topic) => ({ topic, ...(await facts.scoreOf(`topic/${topic}`)) })),
+  );
+  const present = scores.filter(({ score }) => score >= leastTopic);
   if (limit.use_allow) {
     const outside = present.find(({ topic }) => !limit.allow.includes(topic));
     return outside && { entry: outside.topic, span: outside.span };

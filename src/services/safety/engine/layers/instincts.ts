@@ -4,7 +4,7 @@ import { severityOf } from '../draft.ts';
 import type { Facts } from '../facts.ts';
 import { wordsOf } from '../text/words.ts';
 import type { InstinctRule } from '../types.ts';
-import { fold } from '../views/folding.ts';
+import { folded } from '../views/folding.ts';
 import { applies, isEnough, type LayerRun } from './layer.ts';
 
 /** Attack reflexes. */
@@ -67,7 +67,11 @@ async function evidenceOf(instincts: readonly InstinctRule[], facts: Facts): Pro
   const { systemPrompt } = context;
   const promptShare =
     usesCanaries && systemPrompt !== undefined && input.direction === 'output'
-      ? await repeatedShare(await wordsOf(fold(systemPrompt), pace), await wordsOf(views.folded, pace), pace)
+      ? await repeatedShare(
+          await wordsOf(await folded(systemPrompt, pace), pace),
+          await wordsOf(views.folded, pace),
+          pace,
+        )
       : 0;
   return {
     windows: await facts.attacks(),

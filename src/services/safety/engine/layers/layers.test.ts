@@ -224,7 +224,7 @@ test.each([
 ] as const)('the trigger %j fires: %s', async (trigger, isFired) => {
   const profile = rules({
     awareness: [{ primitive: awareness({ action: 'log' }) }],
-    reflexes: [reflex({ triggers: [trigger as never], actions: [{ type: 'block' }] })],
+    reflexes: [reflex({ triggers: [trigger], actions: [{ type: 'block' }] })],
   });
   const { blocked } = await scanText('a@example.com', profile, { context: { user: { level: 3 } } });
   expect(blocked).toBe(isFired);

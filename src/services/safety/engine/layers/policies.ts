@@ -6,17 +6,33 @@ import type { Situation } from '../policies/evaluation.ts';
 import { redact } from './reflexes.ts';
 import type { LayerRun } from './layer.ts';
 
+/** What the conditions of policies can read of some findings. */
+interface Summary {
+  readonly drafts: readonly Draft[];
+  readonly score: number | undefined;
+  readonly severities: ReadonlySet<string>;
+  readonly types: ReadonlySet<string>;
+  readonly sources: ReadonlySet<string>;
+  readonly personal: number;
+}
+
 const severities = ['info', 'warning', 'error', 'critical'] as const;
 
 /** The rules of the policies in force, over what the layers found. */
 export const runPolicies: LayerRun = async ({ rules, facts, progress }) => {
   const found = [...progress.drafts];
+  const sums = new Map<string, Summary>();
+  const summaryOf = (type: CompiledRule['check_type']) => {
+    let summary = sums.get(type);
+    if (summary === undefined) sums.set(type, (summary = summarised(type, found)));
+    return summary;
+  };
   for (const policy of facts.input.policies)
     for (const [index, rule] of policy.rules.entries()) {
       if (facts.pace.isDue) await facts.pace.rest();
-      const own = rule.check_type === 'any' ? found : found.filter(({ layer }) => layer === rule.check_type);
-      if (!rule.test(situationOf(own, found, progress.drafts, facts))) continue;
-      const redactable = own.filter(({ span }) => span !== undefined);
+      const own = summaryOf(rule.check_type);
+      if (!rule.test(situationOf(own, summaryOf('any'), progress.drafts, facts))) continue;
+      const redactable = own.drafts.filter(({ span }) => span !== undefined);
       if (rule.action === 'redact') for (const draft of redactable) redact(draft, rules.redaction);
       progress.drafts.push(draftOf(policy.name, index, rule, redactable.length > 0));
       if (rule.action === 'block') progress.replies.policy.push(rule.error_message);
@@ -39,30 +55,39 @@ function draftOf(source: string, index: number, rule: CompiledRule, hasSpans: bo
   };
 }
 
-function situationOf(
-  own: readonly Draft[],
-  all: readonly Draft[],
-  now: readonly Draft[],
-  facts: Facts,
-): Situation {
+function summarised(check: CompiledRule['check_type'], found: readonly Draft[]): Summary {
+  const drafts = check === 'any' ? found : found.filter(({ layer }) => layer === check);
+  let score: number | undefined;
+  let personal = 0;
+  const [severitiesFound, types, sources] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const draft of drafts) {
+    score = Math.max(score ?? 0, draft.score);
+    if (isPersonal(draft)) personal++;
+    severitiesFound.add(draft.severity);
+    types.add(draft.type);
+    sources.add(draft.source);
+  }
+  return { drafts, score, severities: severitiesFound, types, sources, personal };
+}
+
+function situationOf(own: Summary, all: Summary, now: readonly Draft[], facts: Facts): Situation {
   const { input } = facts;
-  const personal = all.filter(isPersonal).length;
   return {
     names: {
-      score: own.length > 0 ? own.reduce((most, { score }) => Math.max(most, score), 0) : undefined,
-      count: own.length,
-      severity: severities.findLast((severity) => own.some((draft) => draft.severity === severity)),
-      pii_count: personal,
+      score: own.score,
+      count: own.drafts.length,
+      severity: severities.findLast((severity) => own.severities.has(severity)),
+      pii_count: all.personal,
       decision: decisionOf(now),
       direction: input.direction,
       text_length: input.text.length,
-      types: [...new Set(own.map(({ type }) => type))],
-      sources: [...new Set(own.map(({ source }) => source))],
+      types: [...own.types],
+      sources: [...own.sources],
       user_id: input.userId === '' ? undefined : input.userId,
     },
     flags: {
-      pii_detected: personal > 0,
-      secret_detected: all.some(({ type }) => type.startsWith('secret.')),
+      pii_detected: all.personal > 0,
+      secret_detected: [...all.types].some((type) => type.startsWith('secret.')),
     },
     context: input.context,
     metadata: input.metadata,

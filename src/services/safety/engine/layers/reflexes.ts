@@ -1,6 +1,6 @@
 import type { Action, ReflexAction, ReflexCreate } from '../../../../../generated/safety/types.ts';
 import type { Draft } from '../draft.ts';
-import { fires } from '../reflexes/triggers.ts';
+import { fires, namesOf } from '../reflexes/triggers.ts';
 import { compilePattern } from '../text/pattern.ts';
 import { applies, type LayerInput, type LayerRun } from './layer.ts';
 
@@ -8,18 +8,22 @@ import { applies, type LayerInput, type LayerRun } from './layer.ts';
 export const runReflexes: LayerRun = async (input) => {
   const { rules, facts, progress } = input;
   const found = [...progress.drafts];
+  const names = namesOf(found);
   for (const reflex of rules.reflexes) {
     if (!applies(reflex, facts)) continue;
     const verdicts: boolean[] = [];
     for (const trigger of reflex.triggers) {
-      const verdict = await fires(trigger, found, facts);
+      const verdict = await fires(trigger, names, facts);
       if (verdict === null) progress.skipped.push(`reflex/${reflex.name}: ${trigger.type} is not available`);
       verdicts.push(verdict ?? false);
       if (facts.pace.isDue) await facts.pace.rest();
     }
     const isTriggered = reflex.match === 'all' ? verdicts.every(Boolean) : verdicts.some(Boolean);
     if (!isTriggered) continue;
-    for (const action of reflex.actions) act(reflex, action, found, input);
+    for (const action of reflex.actions) {
+      act(reflex, action, found, input);
+      await facts.pace.restIfDue();
+    }
   }
 };
 

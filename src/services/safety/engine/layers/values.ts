@@ -1,5 +1,5 @@
 import type { Principle, ValueRule } from '../../../../../generated/safety/types.ts';
-import { scoreOf, type Scored } from '../awareness/topics.ts';
+import type { Scored } from '../awareness/topics.ts';
 import type { Facts } from '../facts.ts';
 import { noisyOr, rounded } from '../rules/weights.ts';
 import { applies, isEnough, type LayerRun } from './layer.ts';
@@ -49,11 +49,8 @@ async function worstOf(rule: ValueRule, facts: Facts): Promise<Judged | undefine
   const scores: Judged[] = [];
   const known = categories[rule.principle];
   const wanted = rule.categories.length === 0 ? known : rule.categories;
-  if (known.length > 0) {
-    const hits = await facts.contents();
-    for (const category of wanted)
-      if (known.includes(category)) scores.push({ category, ...scoreOf(`value/${category}`, hits) });
-  }
+  for (const category of wanted)
+    if (known.includes(category)) scores.push({ category, ...(await facts.scoreOf(`value/${category}`)) });
   if (rule.keywords.length > 0) scores.push(await keywordScore(rule, facts));
   if (rule.principle === 'privacy') scores.push(await privacyScore(facts));
   const worst = scores.reduce<Judged | undefined>(

@@ -133,7 +133,7 @@ class Parser {
       const operand = this.#operand();
       if (operand.kind !== 'literal' || typeof operand.value === 'object')
         this.#refuse('a list holds only literals', at);
-      list.push(operand.value as Literal);
+      list.push(operand.value);
     } while (this.#takes(','));
     if (!this.#takes(']')) this.#refuse('expected "]"');
     return list;

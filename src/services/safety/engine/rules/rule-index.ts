@@ -1,5 +1,6 @@
-import { beginsWord, Dictionary, endsWord } from '../keywords/dictionary.ts';
+import { Dictionary } from '../keywords/dictionary.ts';
 import type { Pace } from '../pace.ts';
+import { endsWord } from '../text/bounds.ts';
 import type { Encoding, Reading } from '../views/readings.ts';
 import { isWordCode } from '../views/letters.ts';
 import type { View } from '../views/view.ts';
@@ -98,8 +99,7 @@ export class RuleIndex {
       const encoding = reading.encodingAt?.(start) ?? reading.encoding;
       best.set(key, { rule, weight, start: from, end: to, encoding });
     };
-    await this.#dictionary.find(view, pace, (term, start, found) => {
-      if (isBounded && !beginsWord(view, start)) return;
+    const hit = (term: number, start: number, found: number) => {
       const ends = !isBounded || endsWord(view, found);
       for (const { rule, step, isStem } of this.#uses[term]!) {
         if (!ends && !isStem) continue;
@@ -120,7 +120,8 @@ export class RuleIndex {
           if (list.length > chainsKept) list.shift();
         }
       }
-    });
+    };
+    await (isBounded ? this.#dictionary.findWords(view, pace, hit) : this.#dictionary.find(view, pace, hit));
     return [...best.values()];
   }
 }

@@ -1,6 +1,7 @@
 import type { Pace } from '../pace.ts';
-import { Folder } from './folding.ts';
+import { folded } from './folding.ts';
 import type { Encoding, Reading } from './readings.ts';
+import { rawStart } from './view.ts';
 
 /** A part of the text that decodes to text. */
 interface Segment {
@@ -19,6 +20,8 @@ const widestGap = 2;
 /** Characters after an escaped part that are read with it. */
 const contextLength = 80;
 const charactersPerStep = 4_096;
+/** Characters from which on a word without spaces is decoded in parts. */
+const longestPart = 4_096;
 
 /** What a character of the text may be part of: bits. */
 const inBase64 = 1;
@@ -51,11 +54,9 @@ export async function decoded(text: string, pace: Pace): Promise<Reading | undef
   const joined = list.map((segment) => segment.text).join('\n');
   const starts: number[] = [];
   for (let index = 0, at = 0; index < list.length; at += list[index++]!.text.length + 1) starts.push(at);
-  const folder = new Folder(joined);
-  await pace.through(0, joined.length, charactersPerStep, (from, to) => folder.fold(from, to));
-  const view = folder.build();
+  const view = await folded(joined, pace);
   const segmentAt = (unit: number) => {
-    const at = view.offsets![unit]!;
+    const at = rawStart(view, unit);
     let index = lowerBound(starts, at + 1) - 1;
     if (index < 0) index = 0;
     return list[index]!;
@@ -111,9 +112,7 @@ class Segments {
       if ((use & white) !== 0) {
         this.#endWord(at);
         this.#word = at + 1;
-      } else if (code === 0x25) this.#percents++;
-      else if (code === 0x5c) this.#backslashes++;
-      else if (code === 0x26) this.#entities++;
+      } else if (code === 0x25 || code === 0x5c || code === 0x26) this.#escape(code, at);
       // The halves of a tag: U+E0000 to U+E007F are D B40 DC00 to DC7F.
       if (code === 0xdb40) {
         if (this.#tags < 0) this.#tags = at;
@@ -127,6 +126,17 @@ class Segments {
     this.#endBase64(length);
     this.#endWord(length);
     if (this.#tags >= 0) this.#endTags(length);
+  }
+
+  /** Counts the sign of an escape. Long words are divided before one. */
+  #escape(code: number, at: number): void {
+    if (at - this.#word >= longestPart && !continuesCharacter(this.#text, at)) {
+      this.#endWord(at);
+      this.#word = at;
+    }
+    if (code === 0x25) this.#percents++;
+    else if (code === 0x5c) this.#backslashes++;
+    else this.#entities++;
   }
 
   #endTags(end: number): void {
@@ -164,11 +174,13 @@ class Segments {
 
   #endWord(end: number): void {
     const word = this.#word;
-    if (this.#percents >= fewestEscapes) {
-      const bytes = bytesOfPercents(this.#text.slice(word, end));
+    // A part of a word that was divided counts with the part before.
+    const fewest = this.list.at(-1)?.end === word ? 1 : fewestEscapes;
+    if (this.#percents >= fewest) {
+      const bytes = bytesOfPercents(this.#text.slice(word, end), fewest);
       if (bytes !== undefined) this.#add(word, end, 'percent', bytes);
     }
-    if (this.#backslashes >= fewestEscapes || this.#entities >= fewestEscapes) {
+    if (this.#backslashes >= fewest || this.#entities >= fewest) {
       const run = this.#text.slice(word, end);
       const plain = run.replace(escapes, plainOf);
       if (plain !== run) this.#push(word, end, 'escapes', plain);
@@ -187,11 +199,14 @@ class Segments {
   #push(start: number, end: number, encoding: Encoding, text: string): void {
     const last = this.list.at(-1);
     if (last?.encoding === encoding && start - last.end <= widestGap) {
-      last.text += ` ${text}`;
+      last.text += start === last.end ? text : ` ${text}`;
       last.end = end;
     } else this.list.push({ start, end, encoding, text });
   }
 }
+
+/** Whether the escape at a position is a byte within a character of UTF-8. */
+const continuesCharacter = (text: string, at: number) => /^%[89ABab]/.test(text.slice(at, at + 2));
 
 /** Characters by their number, as in JavaScript and in HTML. */
 const escapes = /\\u\{?([0-9A-Fa-f]{4,6})\}?|\\x([0-9A-Fa-f]{2})|&#(\d{1,7});|&#[xX]([0-9A-Fa-f]{1,6});/g;
@@ -210,7 +225,7 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digitValue[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-function bytesOfPercents(text: string): Buffer | undefined {
+function bytesOfPercents(text: string, fewest: number): Buffer | undefined {
   let count = 0;
   const bytes = Buffer.from(text, 'utf8');
   let length = 0;
@@ -224,7 +239,7 @@ function bytesOfPercents(text: string): Buffer | undefined {
       count++;
     }
   }
-  return count >= fewestEscapes ? bytes.subarray(0, length) : undefined;
+  return count >= fewest ? bytes.subarray(0, length) : undefined;
 }
 
 /** Whether most characters can be read, so that the bytes were text. */

@@ -1,5 +1,5 @@
 import type { Pace } from '../pace.ts';
-import { isWordCode, kindOf, letters } from './letters.ts';
+import { isWordCode, kindOf, letters, wordKinds } from './letters.ts';
 import { space } from './folding.ts';
 import { reading, spanIn, type Reading } from './readings.ts';
 import { ViewBuilder, type View } from './view.ts';
@@ -10,11 +10,59 @@ for (const [index, sign] of [...'0134578@$'].entries())
   leet[sign.charCodeAt(0)] = 'oieastbas'.charCodeAt(index);
 /** A run of a letter from this length on is one letter. */
 const longestRun = 2;
-const wordsPerStep = 256;
+const wordsPerStep = 16;
+/** Longer words are read in parts. */
+const longestWord = 4_096;
+const unitsPerStep = 8_192;
 /** The fewest letters that are spelled out. */
 const fewestSpelled = 5;
+/** Longer spellings are read in parts. */
+const longestSpelled = 2_047;
 
 const isLetter = (code: number) => (kindOf(code) & letters) !== 0;
+
+export interface Disguises {
+  /** Whether words mix letters with signs, or repeat letters. */
+  readonly isLeet: boolean;
+  /** Whether single letters follow one another. */
+  readonly isSpelled: boolean;
+}
+
+/** Looks for traces of disguises. Most texts have none, and need not be rewritten. */
+export async function disguisesOf({ codes }: View, pace: Pace): Promise<Disguises> {
+  let [isLeet, isSpelledOut] = [false, false];
+  let [hasLetters, hasSigns] = [false, false];
+  let run = 0;
+  let next = kindOf(codes[0] ?? space);
+  await pace.through(0, codes.length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) {
+      const code = codes[at]!;
+      const kind = next;
+      next = kindOf(codes[at + 1] ?? space);
+      if (code === space) {
+        hasLetters = hasSigns = false;
+        continue;
+      }
+      if ((kind & letters) !== 0) {
+        hasLetters = true;
+        run = codes[at - 1] === code ? run + 1 : 1;
+        isLeet ||= run > longestRun;
+      } else hasSigns ||= leet[code] !== 0;
+      isLeet ||= hasLetters && hasSigns;
+      if ((next & wordKinds) === 0 && !isSpelledOut) isSpelledOut = beginsSpelling(codes, at);
+    }
+  });
+  return { isLeet, isSpelled: isSpelledOut };
+}
+
+/** Whether a position begins the fewest single letters that are spelled out. */
+function beginsSpelling(codes: Uint16Array, from: number): boolean {
+  const last = from + 2 * (fewestSpelled - 1);
+  if (last >= codes.length || !isSpelled(codes[from]!)) return false;
+  for (let at = from + 2; at <= last; at += 2)
+    if (isWordCode(codes[at - 1]!) || !isSpelled(codes[at]!)) return false;
+  return true;
+}
 
 /** The text with letters in place of the digits and signs that stand for them; undefined when it has none. */
 export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Reading | undefined> {
@@ -22,10 +70,11 @@ export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Re
   let isChanged = false;
   for (let at = 0, words = 0; at < codes.length; words++) {
     if (words % wordsPerStep === 0 && pace.isDue) await pace.rest();
+    const last = Math.min(codes.length, at + longestWord);
     let end = at;
     let hasLetters = false;
     let hasSigns = false;
-    for (; end < codes.length && codes[end] !== space; end++) {
+    for (; end < last && codes[end] !== space; end++) {
       hasLetters ||= isLetter(codes[end]!);
       hasSigns ||= leet[codes[end]!] !== 0;
     }
@@ -36,11 +85,11 @@ export async function unleeted({ codes, offsets }: View, pace: Pace): Promise<Re
       run = builder.length > 0 && builder.codes[builder.length - 1] === code ? run + 1 : 1;
       if (run > longestRun && isLetter(code)) {
         // The second letter of the run goes too.
-        if (run === longestRun + 1) builder.length--;
+        if (run === longestRun + 1) builder.drop();
         isChanged = true;
       } else builder.add(code, offsets?.[at] ?? at);
     }
-    if (at < codes.length) {
+    if (codes[at] === space) {
       builder.add(space, offsets?.[at] ?? at);
       at++;
     }
@@ -57,7 +106,7 @@ export async function spelledOut(view: View, pace: Pace): Promise<Reading | unde
     const end = endOfSpelling(codes, at);
     if ((end - at + 1) / 2 >= fewestSpelled) {
       addSpelled(builder, view, at, end);
-      builder.add(space, view.offsets?.[end - 1] ?? end - 1);
+      if (end - at < longestSpelled) builder.add(space, view.offsets?.[end - 1] ?? end - 1);
     }
     at = Math.max(end, at + 1);
     while (at < codes.length && isWordCode(codes[at - 1]!) && isWordCode(codes[at]!)) at++;
@@ -74,7 +123,8 @@ function endOfSpelling(codes: Uint16Array, from: number): number {
     isSpelled(codes[at]!) &&
     (at + 1 === codes.length || !isWordCode(codes[at + 1]!))
   ) {
-    if (at + 2 >= codes.length || !isSpelled(codes[at + 2]!)) return at + 1;
+    if (at + 2 >= codes.length || !isSpelled(codes[at + 2]!) || at + 1 - from >= longestSpelled)
+      return at + 1;
     at += 2;
   }
   return Math.max(from, at - 1);
@@ -97,20 +147,29 @@ function addSpelled(builder: ViewBuilder, { codes, offsets }: View, from: number
 }
 
 /** The text from its end to its beginning. */
-export function reversed(view: View): Reading {
+export async function reversed(view: View, pace: Pace): Promise<Reading> {
   const { codes } = view;
-  const codesReversed = codes.toReversed();
+  const { length } = codes;
+  const backwards = new Uint16Array(length);
+  await pace.through(0, length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) backwards[length - 1 - at] = codes[at]!;
+  });
   return {
-    view: { codes: codesReversed, offsets: undefined },
+    view: { codes: backwards, offsets: undefined },
     encoding: 'reversed',
     isBounded: true,
-    spanOf: (start, end) => spanIn(view, codes.length - end, codes.length - start),
+    spanOf: (start, end) => spanIn(view, length - end, length - start),
   };
 }
 
 /** The text with each Latin letter replaced by the 13th after it. */
-export const rotated = ({ codes, offsets }: View): Reading =>
-  reading(
-    { codes: codes.map((code) => (code >= 97 && code <= 122 ? ((code - 84) % 26) + 97 : code)), offsets },
-    'rot13',
-  );
+export async function rotated({ codes, offsets }: View, pace: Pace): Promise<Reading> {
+  const turned = new Uint16Array(codes.length);
+  await pace.through(0, codes.length, unitsPerStep, (from, to) => {
+    for (let at = from; at < to; at++) {
+      const code = codes[at]!;
+      turned[at] = code >= 97 && code <= 122 ? ((code - 84) % 26) + 97 : code;
+    }
+  });
+  return reading({ codes: turned, offsets }, 'rot13');
+}

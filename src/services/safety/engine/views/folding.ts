@@ -1,3 +1,4 @@
+import type { Pace } from '../pace.ts';
 import { cyrillicOrGreek, kindOf, latin, wordKinds } from './letters.ts';
 import { likenessOf, smallCapitals, spelledAlphabets } from './look-alikes.ts';
 import { ViewBuilder, type View } from './view.ts';
@@ -41,6 +42,15 @@ const droppedOverride = 4;
 const single = new Uint16Array(65_536);
 const sequences = new Map<number, readonly number[]>();
 
+/** What ASCII becomes, of which most texts consist; 0 for what is left out. */
+const ascii = Uint8Array.from({ length: 128 }, (_, code) => {
+  const result = learn(code);
+  return result > droppedOverride ? result : 0;
+});
+
+/** The kinds of the letters and digits of ASCII. */
+const asciiKinds = ascii.map((code) => kindOf(code) & wordKinds);
+
 /** Folds a text, one part after the other, into a view. */
 export class Folder {
   readonly signs: Signs = { tags: 0, overrides: 0, invisibles: 0, mixedWords: 0, marks: 0 };
@@ -63,6 +73,14 @@ export class Folder {
     const text = this.#text;
     for (let at = Math.max(from, this.#next); at < to; at++) {
       const code = text.charCodeAt(at);
+      if (code < 128 && ascii[code] !== 0) {
+        const kind = asciiKinds[code]!;
+        if (kind !== 0 && !this.#wasInvisible) {
+          this.#kinds |= kind;
+          this.#builder.add(ascii[code]!, at);
+        } else this.#add(ascii[code]!, at);
+        continue;
+      }
       if (code >= 0xd800 && code <= 0xdbff && at + 1 < text.length) {
         const low = text.charCodeAt(at + 1);
         if (low >= 0xdc00 && low <= 0xdfff) {
@@ -88,7 +106,7 @@ export class Folder {
       if (point >= 0xe0020 && point < 0xe007f) this.signs.tags++;
       return;
     }
-    for (const part of partsOf(point)) this.#add(part, at);
+    for (const part of partsOfPair(point)) this.#add(part, at);
   }
 
   #add(code: number, at: number): void {
@@ -165,6 +183,27 @@ function partsOf(point: number): readonly number[] {
   return Array.from({ length: folded.length }, (_, index) => folded.charCodeAt(index)).filter(
     (code) => code > droppedOverride,
   );
+}
+
+const pairs = new Map<number, readonly number[]>();
+const mostPairs = 4_096;
+
+/** The code units of a character outside the basic plane; the first that occur are kept. */
+function partsOfPair(point: number): readonly number[] {
+  const known = pairs.get(point);
+  if (known !== undefined) return known;
+  const parts = partsOf(point);
+  if (pairs.size < mostPairs) pairs.set(point, parts);
+  return parts;
+}
+
+const charactersPerStep = 4_096;
+
+/** Folds a whole text in slices. */
+export async function folded(text: string, pace: Pace): Promise<Folded> {
+  const folder = new Folder(text);
+  await pace.through(0, text.length, charactersPerStep, (from, to) => folder.fold(from, to));
+  return folder.build();
 }
 
 /** Folds a whole text; for texts that are short, such as keywords. */

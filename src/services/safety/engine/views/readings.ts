@@ -11,9 +11,9 @@ export interface Reading {
   readonly encoding: Encoding | undefined;
   /** Whether the words of the view have visible bounds. */
   readonly isBounded: boolean;
-  spanOf(start: number, end: number): readonly [start: number, end: number];
+  readonly spanOf: (start: number, end: number) => readonly [start: number, end: number];
   /** For views that hold several encodings: the one of a part. */
-  encodingAt?(start: number): Encoding;
+  readonly encodingAt?: (start: number) => Encoding;
 }
 
 /** The part of the text of which a part of a view was made. */

@@ -1,10 +1,8 @@
 import type { Pace } from '../pace.ts';
 import { decoded } from './decoding.ts';
-import { reversed, rotated, spelledOut, unleeted } from './disguises.ts';
-import { Folder, type Folded } from './folding.ts';
+import { disguisesOf, reversed, rotated, spelledOut, unleeted, type Disguises } from './disguises.ts';
+import { folded, type Folded } from './folding.ts';
 import { reading, type Reading } from './readings.ts';
-
-const charactersPerStep = 4_096;
 
 /** The views of one text, each made when it is first needed. */
 export class TextViews {
@@ -12,6 +10,7 @@ export class TextViews {
   readonly folded: Folded;
   readonly plain: Reading;
   readonly #pace: Pace;
+  #disguises: Promise<Disguises> | undefined;
   #leet: Promise<Reading | undefined> | undefined;
 
   private constructor(text: string, folded: Folded, pace: Pace) {
@@ -22,9 +21,7 @@ export class TextViews {
   }
 
   static async of(text: string, pace: Pace): Promise<TextViews> {
-    const folder = new Folder(text);
-    await pace.through(0, text.length, charactersPerStep, (from, to) => folder.fold(from, to));
-    return new TextViews(text, folder.build(), pace);
+    return new TextViews(text, await folded(text, pace), pace);
   }
 
   /** Whether the folded view differs from the text in case and white space only. */
@@ -34,20 +31,29 @@ export class TextViews {
 
   /** The text without digits and signs in place of letters; undefined when it has none. */
   leet(): Promise<Reading | undefined> {
-    return (this.#leet ??= unleeted(this.folded, this.#pace));
+    return (this.#leet ??= this.#findLeet());
   }
 
   /** The other forms in which an attack may be hidden. */
   async disguises(): Promise<Reading[]> {
+    const { isSpelled } = await this.#traces();
     const found = [
       await this.leet(),
-      await spelledOut(this.folded, this.#pace),
+      isSpelled ? await spelledOut(this.folded, this.#pace) : undefined,
       await decoded(this.text, this.#pace),
     ];
     return found.filter((candidate) => candidate !== undefined);
   }
 
-  reversed = (): Reading => reversed(this.folded);
+  reversed = (): Promise<Reading> => reversed(this.folded, this.#pace);
 
-  rotated = (): Reading => rotated(this.folded);
+  rotated = (): Promise<Reading> => rotated(this.folded, this.#pace);
+
+  #traces(): Promise<Disguises> {
+    return (this.#disguises ??= disguisesOf(this.folded, this.#pace));
+  }
+
+  async #findLeet(): Promise<Reading | undefined> {
+    return (await this.#traces()).isLeet ? unleeted(this.folded, this.#pace) : undefined;
+  }
 }
