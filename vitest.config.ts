@@ -25,7 +25,7 @@ const once = '**/*.once.db.test.ts';
 
 /** The projects of one engine. What files share is above all the compiled engine and the validators made from the contracts. */
 const onEngine = (engine: 'pglite' | 'postgres', databaseUrl: string) => {
-  const common = { testTimeout: 30_000, hookTimeout: 60_000, provide: { engine, databaseUrl } };
+  const common = { testTimeout: 60_000, hookTimeout: 120_000, provide: { engine, databaseUrl } };
   const exclude = engine === 'pglite' && url !== undefined ? [isolated, once] : [isolated];
   const shared = { name: engine, include: ['src/**/*.db.test.ts'], exclude, isolate: false };
   const apart = { name: `${engine}-isolated`, include: [isolated] };
@@ -40,7 +40,8 @@ export default defineConfig({
     // One more than the two cores of CI: many tests wait for processes, for commits and for time to pass.
     maxWorkers: 3,
     globalSetup: './src/testing/global-setup.ts',
-    expect: { poll: { timeout: 10_000, interval: 20 } },
+    // A busy machine takes long; a test that passes ends as soon as it can.
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     env: { PLINTH_CONTRACT: 'strict' },
     projects: [
       {
@@ -51,7 +52,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts', '**/*.isolated.test.ts'],
           isolate: false,
           // Some start processes, which takes long while other tests keep the cores busy.
-          testTimeout: 30_000,
+          testTimeout: 60_000,
         },
       },
       { extends: true, test: { name: 'unit-isolated', include: ['src/**/*.isolated.test.ts'] } },
@@ -60,7 +61,12 @@ export default defineConfig({
       ...contractProjects,
       {
         extends: true,
-        test: { name: 'examples', include: ['examples/**/*.test.ts'], testTimeout: 60_000 },
+        test: {
+          name: 'examples',
+          include: ['examples/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
       {
         extends: true,

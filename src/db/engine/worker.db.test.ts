@@ -69,11 +69,11 @@ test('many jobs run once each, never more at once than the queue may', async () 
   await engine.start();
   await Promise.all(
     Array.from({ length: 20 }, () =>
-      engine.enqueue(Array.from({ length: 100 }, () => ({ name: 'n', queue: 'q' }))),
+      engine.enqueue(Array.from({ length: 30 }, () => ({ name: 'n', queue: 'q' }))),
     ),
   );
-  await settledAs(counts, { completed: 2_000 });
-  expect(runs.size).toBe(2_000);
+  await settledAs(counts, { completed: 600 });
+  expect(runs.size).toBe(600);
   expect(new Set(runs.values())).toEqual(new Set([1]));
   expect(most).toBe(7);
 });

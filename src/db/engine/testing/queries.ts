@@ -60,5 +60,5 @@ export const queries = (db: () => Pick<Database, 'sql'>) => ({
 export const settledAs = (
   counts: () => Promise<Record<string, number>>,
   expected: Record<string, number>,
-  timeout = 20_000,
+  timeout = 40_000,
 ) => expect.poll(counts, { timeout, interval: 50 }).toEqual(expected);
