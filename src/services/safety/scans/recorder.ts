@@ -25,8 +25,8 @@ export type Kept =
   | 'stored'
   /** The key that its originals were sealed with is destroyed; nothing was stored. */
   | 'key destroyed'
-  /** One of its tokens stands for another value; nothing was stored. */
-  | 'token taken';
+  /** These of its tokens stand for other values; nothing was stored. */
+  | { readonly taken: readonly string[] };
 
 export interface Recorder {
   /** Resolves when the record is committed as a whole, or when it cannot be as it is. */
@@ -76,9 +76,9 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
     const taken = await tokenStore(sql).put(tokens, settings.vaultTtlMs);
     for (const item of items) {
       const own = item.record.tokens;
+      const lost = own.filter(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`));
       if (own.some(({ key_id }) => !living.has(key_id))) refused.set(item, 'key destroyed');
-      else if (own.some(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`)))
-        refused.set(item, 'token taken');
+      else if (lost.length > 0) refused.set(item, { taken: lost.map(({ token }) => token) });
     }
     return refused;
   }

@@ -65,7 +65,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
     { text, messages, request, direction, userId, skipped }: Prepared,
     context: Context,
     rules: Rules,
-    { key, length = tokenLength }: { key: VaultKeys | undefined; length?: number },
+    { key, taken = noTokens }: { key: VaultKeys | undefined; taken?: ReadonlySet<string> },
   ) {
     const { tenant } = context;
     const pause = () => turns.next(tenant);
@@ -81,7 +81,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
         detectors: request.detectors,
         minScore: request.min_score,
         policies: rules.policies,
-        vault: { tokenOf: (name, _label, raw) => tokenOf(digestOf(named, name, raw), length) },
+        vault: { tokenOf: (name, label, raw) => freeToken(digestOf(named, name, raw), label, taken) },
         hash: (name, normalised) => hashOf(named, name, normalised),
         deadline: AbortSignal.timeout(settings.deadlineMs),
       }),
@@ -101,10 +101,11 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
   }
 
   async function recorded(prepared: Prepared, context: Context, rules: Rules): Promise<ScanResult> {
-    let length = tokenLength;
+    const taken = new Set<string>();
+    let destroyed: string | undefined;
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const key = rules.isKeyed ? await keys.obtain(context.tenant) : undefined;
-      const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, length });
+      const key = rules.isKeyed ? await keys.obtain(context.tenant, destroyed) : undefined;
+      const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, taken });
       const complete: ScanResult = { id: newId('scan', now), ...result };
       const stored =
         settings.storeRedacted === 'on' ? complete : { ...complete, redacted: '', redacted_messages: [] };
@@ -115,7 +116,8 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
         events: eventsOf(complete, engine.alerts, context.actor),
       });
       if (kept === 'stored') return complete;
-      if (kept === 'token taken') length = longTokenLength;
+      if (kept === 'key destroyed') destroyed = key?.id;
+      else for (const token of kept.taken) taken.add(token);
     }
     throw Unavailable('the keys of the vault are being erased');
   }
@@ -139,6 +141,14 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
     },
     figures: () => places.figures,
   };
+}
+
+const noTokens: ReadonlySet<string> = new Set();
+
+/** The token of a value: a longer one if another value has the short one. */
+function freeToken(digest: Buffer, label: string, taken: ReadonlySet<string>): string {
+  const short = tokenOf(digest, tokenLength);
+  return taken.has(`${label}_${short}`) ? tokenOf(digest, longTokenLength) : short;
 }
 
 /** Names nothing that anyone could restore: for rules that use no key, and for previews of tenants without one. */

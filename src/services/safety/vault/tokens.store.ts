@@ -44,7 +44,8 @@ export const tokenStore = (sql: Sql) => ({
         name = case when existing.key_id = excluded.key_id then existing.name else excluded.name end
       returning tenant_id, token, digest, key_id`;
     const wanted = new Map(once.map((one) => [keyOf(one), Buffer.from(one.digest)]));
-    const taken = stored.filter((row) => !wanted.get(keyOf(row))!.equals(row.digest));
+    // A token is taken by what is stored, or by another value that comes with it.
+    const taken = [...stored, ...sorted].filter((row) => !wanted.get(keyOf(row))!.equals(row.digest));
     await sql`
       insert into safety.vault_ref (tenant_id, token, scan_id, user_id)
       select * from unnest(${sorted.map((one) => one.tenant_id)}::text[], ${sorted.map((one) => one.token)}::text[],
