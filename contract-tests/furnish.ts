@@ -46,7 +46,9 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   for (let round = 0; round < 3; round++) {
     for (const operation of left) {
       if (!pathKinds(operation).every((prefix) => pool.has(prefix))) continue;
-      const response = await send(root, requestWith(operation, pool));
+      const isOperators = operation.access === 'operator' && user !== undefined;
+      const maker = isOperators ? tenant.asOperatorOf(user.appId) : root;
+      const response = await send(maker, requestWith(operation, pool));
       const text = await response.text();
       if (!response.ok) continue;
       left.delete(operation);
@@ -57,7 +59,7 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
 }
 
 /** Whether an operation creates something in the caller's tenant and deletes nothing. */
-const makes = ({ service, access, method, verb, responses }: Operation): boolean =>
+const makes = ({ service, resource, access, method, verb, responses }: Operation): boolean =>
   access !== 'public' &&
   access !== 'user' &&
   verb === 'POST' &&
@@ -65,7 +67,10 @@ const makes = ({ service, access, method, verb, responses }: Operation): boolean
   !(service === 'webhooks' && method === 'test') &&
   // A replay removes the dead letter.
   method !== 'replay' &&
-  (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test');
+  (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test' || isScan(resource));
+
+/** A scan is a record, but its answer is the decision. */
+const isScan = (resource: string): boolean => resource === 'Scans';
 
 /** Whether an operation lists messages, which are created by the events that they report. */
 const listsMessages = (operation: Operation): boolean => nameOf(operation) === 'auth.Outbox_list';

@@ -42,7 +42,7 @@ export const safety: ServiceModule<typeof settings> = {
     const write = createWriter({ ...deps, lines });
     const matchers = createMatchers(deps);
     const keys = createTenantKeys({ ...deps, sealer });
-    const recorder = createRecorder(deps);
+    const recorder = createRecorder({ ...deps, lines });
     const scanner = createScanner({ ...deps, matchers, keys, recorder });
     return {
       handlers: {

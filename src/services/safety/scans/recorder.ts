@@ -8,6 +8,7 @@ import { DomainError } from '../../../lib/errors.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { QueueFull } from '../errors.ts';
+import type { Lines } from '../lines.ts';
 import { keyStore } from '../vault/keys.store.ts';
 import { type NewToken, tokenStore } from '../vault/tokens.store.ts';
 import { hourOf } from './periods.ts';
@@ -42,6 +43,9 @@ interface Item {
   failure?: unknown;
 }
 
+/** The most originals of a scan that is committed together with others. */
+const mostTokens = 100;
+
 /** The most scans, and the most characters of them, that are committed together. */
 const mostScans = 256;
 const mostCharacters = 8 * 1024 * 1024;
@@ -50,7 +54,11 @@ const mostCharacters = 8 * 1024 * 1024;
 const slots = 256;
 
 /** Stores scans with their counters, originals and events. Scans that end while a commit is in flight share the next one. */
-export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>): Recorder {
+export function createRecorder({
+  db,
+  settings,
+  lines,
+}: Pick<Deps, 'db' | 'settings'> & { readonly lines: Lines }): Recorder {
   const slot = randomInt(slots);
   let waiting = 0;
 
@@ -93,6 +101,8 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
     }
   }
 
+  const isHeavy = ({ record }: Item) => record.tokens.length > mostTokens;
+
   const commits = groupCommit<Item>({
     maxBatch: mostScans,
     maxBacklog: settings.queue,
@@ -116,7 +126,9 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
       const item: Item = { record };
       waiting++;
       try {
-        await commits.add(item);
+        // What takes long to store is stored apart, so that only its own tenant waits for it.
+        if (isHeavy(item)) await lines.run(`scans ${record.result.tenant_id}`, () => storeOne(item));
+        else await commits.add(item);
       } finally {
         waiting--;
       }

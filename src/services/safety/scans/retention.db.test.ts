@@ -27,7 +27,7 @@ it('statistics are what counting the scans says, before they are purged and afte
   const random = numbers(7);
   const now = Date.now();
   // Half of them are older than scans are kept.
-  const scans = Array.from({ length: 600 }, (_, at) => ({
+  const scans = Array.from({ length: 200 }, (_, at) => ({
     ms: now - 30 * dayMs - 12 * hourMs + random(24 * hourMs),
     direction: directions[random(2)]!,
     decision: decisions[random(4)]!,
@@ -66,7 +66,7 @@ it('statistics are what counting the scans says, before they are purged and afte
     for (const one of directions)
       expect(stats.by_direction[one]).toBe(count(({ direction }) => direction === one));
   };
-  const ranges = Array.from({ length: 25 }, () => {
+  const ranges = Array.from({ length: 12 }, () => {
     const ends = [random(26 * hourMs), random(26 * hourMs)].map((ms) => now - 30 * dayMs - 13 * hourMs + ms);
     return ends.sort((one, other) => one - other) as [number, number];
   });

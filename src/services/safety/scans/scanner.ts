@@ -5,7 +5,7 @@ import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { detectorCatalogue, type EngineResult, scan, type Vaulted } from '../engine/index.ts';
+import { detectorCatalogue, type EngineResult, scan } from '../engine/index.ts';
 import { Interrupted } from '../engine/pace.ts';
 import type { Matchers, Rules } from '../matchers/matchers.ts';
 import {
@@ -53,6 +53,9 @@ interface Prepared extends ScanText {
 
 /** How often a scan begins again because its tenant's key was destroyed meanwhile. */
 const mostAttempts = 5;
+
+/** So few that sealing them takes about a millisecond. */
+const sealedPerTurn = 50;
 
 const knownDetectors = new Set(detectorCatalogue.map(({ id }) => id));
 
@@ -112,7 +115,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
       const kept = await recorder.keep({
         result: stored,
         userId: prepared.userId,
-        tokens: key === undefined ? [] : tokensOf(engine, key, complete.id, prepared.userId),
+        tokens: key === undefined ? [] : await tokensOf(engine, key, complete.id, prepared.userId),
         events: eventsOf(complete, engine.alerts, context.actor),
       });
       if (kept === 'stored') return complete;
@@ -120,6 +123,29 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
       else for (const token of kept.taken) taken.add(token);
     }
     throw Unavailable('the keys of the vault are being erased');
+  }
+
+  /** Seals what goes into the vault, each value once. */
+  async function tokensOf(
+    { vaulted }: EngineResult,
+    key: TenantKey,
+    scanId: string,
+    userId: string,
+  ): Promise<NewToken[]> {
+    const tokens = new Map<string, NewToken>();
+    for (const [at, value] of vaulted.entries()) {
+      if (at % sealedPerTurn === sealedPerTurn - 1) await turns.next(key.tenant);
+      const { label, token: end, name, raw } = value;
+      const token = `${label}_${end}`;
+      const digest = digestOf(key.keys, name, raw);
+      // Two values of one token are told apart when they are stored.
+      const place = `${token} ${digest.toString('latin1')}`;
+      if (tokens.has(place)) continue;
+      const sealed = seal(key.keys, { tenant: key.tenant, token, name }, raw);
+      const common = { tenant_id: key.tenant, key_id: key.id, scan_id: scanId, user_id: userId };
+      tokens.set(place, { ...common, token, name, digest, sealed });
+    }
+    return [...tokens.values()];
   }
 
   return {
@@ -175,17 +201,4 @@ async function interruptible(work: Promise<EngineResult>): Promise<EngineResult>
     if (error.type === 'engine.timeout') throw Unavailable('the scan took too long', { cause: error });
     throw Invalid("text: too long for the regular expressions of the profile's rules", { cause: error });
   }
-}
-
-function tokensOf({ vaulted }: EngineResult, key: TenantKey, scanId: string, userId: string): NewToken[] {
-  return vaulted.map(({ label, token: end, name, raw }: Vaulted) => {
-    const token = `${label}_${end}`;
-    return {
-      ...{ tenant_id: key.tenant, token, key_id: key.id, name },
-      digest: digestOf(key.keys, name, raw),
-      sealed: seal(key.keys, { tenant: key.tenant, token, name }, raw),
-      scan_id: scanId,
-      user_id: userId,
-    };
-  });
 }

@@ -19,6 +19,9 @@ export interface SealedOriginal {
   readonly sealed: Uint8Array;
 }
 
+/** About how many originals a statement stores. */
+const tokensPerStatement = 1_000;
+
 /** Every statement about the originals in the vault. */
 export const tokenStore = (sql: Sql) => ({
   /**
@@ -26,7 +29,20 @@ export const tokenStore = (sql: Sql) => ({
    * another value already. Rows go in the order of their keys, so that processes do not wait for each other in a circle.
    */
   async put(tokens: readonly NewToken[], ttlMs: number): Promise<Set<string>> {
-    const sorted = [...tokens].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const sorted = tokens.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const taken = new Set<string>();
+    // Statements of bounded size, between which others of this process go on. All of a token is in one of them.
+    for (let from = 0; from < sorted.length;) {
+      let end = Math.min(from + tokensPerStatement, sorted.length);
+      while (end < sorted.length && keyOf(sorted[end]!) === keyOf(sorted[end - 1]!)) end++;
+      for (const token of await this.putSome(sorted.slice(from, end), ttlMs)) taken.add(token);
+      from = end;
+    }
+    return taken;
+  },
+
+  /** Stores originals that are in the order of their keys. */
+  async putSome(sorted: readonly NewToken[], ttlMs: number): Promise<Set<string>> {
     const once = sorted.filter((token, index) => index === 0 || keyOf(token) !== keyOf(sorted[index - 1]!));
     const stored = await sql<{ tenant_id: string; token: string; digest: Uint8Array; key_id: string }[]>`
       insert into safety.vault_token as existing (tenant_id, token, key_id, name, digest, sealed, expires_at)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Vault } from '../../../../generated/safety/server.ts';
 import type { EraseRequest, EraseResult } from '../../../../generated/safety/types.ts';
 import { UnitOfWork } from '../../../db/write.ts';
@@ -10,6 +11,9 @@ import { keyOf, type TenantKeys } from './keys.ts';
 import { keyStore } from './keys.store.ts';
 import { restored, tokensIn } from './restoration.ts';
 import { tokenStore } from './tokens.store.ts';
+
+/** So few that opening them takes a few milliseconds. */
+const openedPerTurn = 200;
 
 /** The most characters of a restored text. */
 const mostRestored = 20_971_520;
@@ -65,11 +69,12 @@ export function vault({ db, changes, keys, lines }: VaultDeps) {
     ]);
     if (row === undefined) return new Map();
     const key = keys.opened(row);
-    return new Map(
-      found
-        .filter(({ key_id }) => key_id === key.id)
-        .map(({ token, name, sealed }) => [token, open(key.keys, { tenant, token, name }, sealed)]),
-    );
+    const originals = new Map<string, string>();
+    for (const [at, { token, key_id, name, sealed }] of found.entries()) {
+      if (at % openedPerTurn === openedPerTurn - 1) await nextTurn();
+      if (key_id === key.id) originals.set(token, open(key.keys, { tenant, token, name }, sealed));
+    }
+    return originals;
   }
 }
 
