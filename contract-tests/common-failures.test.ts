@@ -183,8 +183,9 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       for (const name of schemas) await database.run(`alter schema ${name}_gone rename to ${name}`);
     });
 
-    it.each(documenting(500).filter(([name]) => !remembered.test(name) && !builtIn.test(name)))('500: %s', (_, operation) =>
-      fails(...reading(operation)),
+    it.each(documenting(500).filter(([name]) => !remembered.test(name) && !builtIn.test(name)))(
+      '500: %s',
+      (_, operation) => fails(...reading(operation)),
     );
 
     // The server cannot read either whether its cached data has changed, and so trusts that data only briefly.
@@ -228,15 +229,20 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     beforeAll(() => database.cut());
     afterAll(() => database.heal());
 
-    it.each(documenting(503, ({ storeFailure }) => storeFailure !== 500))('503 with Retry-After: %s', async (_, operation) => {
-      const response = await send(allowed(operation), exampleRequest(operation, resumed));
-      expect(response.status, await response.clone().text()).toBe(503);
-      expect(response.headers.get('retry-after')).toBe('1');
-    });
+    it.each(documenting(503, ({ storeFailure }) => storeFailure !== 500))(
+      '503 with Retry-After: %s',
+      async (_, operation) => {
+        const response = await send(allowed(operation), exampleRequest(operation, resumed));
+        expect(response.status, await response.clone().text()).toBe(503);
+        expect(response.headers.get('retry-after')).toBe('1');
+      },
+    );
 
-    it.each(documenting(500, (operation) => !documents(operation, 503) || operation.storeFailure === 500).filter(
+    it.each(
+      documenting(500, (operation) => !documents(operation, 503) || operation.storeFailure === 500).filter(
         ([name]) => !kept.test(name) && !builtIn.test(name),
-      ))(
+      ),
+    )(
       '500 where 503 is not documented: %s',
       // Cached data stays valid for another moment.
       (_, operation) => vi.waitFor(() => fails(...reading(operation)), { timeout: 10_000, interval: 100 }),

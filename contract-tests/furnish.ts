@@ -67,7 +67,10 @@ const makes = ({ service, resource, access, method, verb, responses }: Operation
   !(service === 'webhooks' && method === 'test') &&
   // A replay removes the dead letter.
   method !== 'replay' &&
-  (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test' || isScan(resource));
+  (responses.some(({ status }) => status === 201) ||
+    method === 'rotate' ||
+    method === 'test' ||
+    isScan(resource));
 
 /** A scan is a record, but its answer is the decision. */
 const isScan = (resource: string): boolean => resource === 'Scans';

@@ -125,8 +125,7 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
     ...own,
     asUser: (userId) => credential(connection, { ...root, 'x-user-id': userId }),
     inApp: (appId) => credential(connection, { ...root, 'x-app-id': appId }),
-    asOperatorOf: (appId) =>
-      credential(connection, { authorization: root.authorization, 'x-app-id': appId }),
+    asOperatorOf: (appId) => credential(connection, { authorization: root.authorization, 'x-app-id': appId }),
     withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     async withClient() {
