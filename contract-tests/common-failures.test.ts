@@ -183,7 +183,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       for (const name of schemas) await database.run(`alter schema ${name}_gone rename to ${name}`);
     });
 
-    it.each(documenting(500).filter(([name]) => !remembered.test(name) && !constant.test(name)))(
+    it.each(documenting(500).filter(([name]) => !remembered.test(name) && !builtIn.test(name)))(
       '500: %s',
       (_, operation) => fails(...reading(operation)),
     );
@@ -229,7 +229,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     beforeAll(() => database.cut());
     afterAll(() => database.heal());
 
-    it.each(documenting(503).filter(([name]) => !overloaded.test(name)))(
+    it.each(documenting(503, ({ storeFailure }) => storeFailure !== 500))(
       '503 with Retry-After: %s',
       async (_, operation) => {
         const response = await send(allowed(operation), exampleRequest(operation, resumed));
@@ -239,10 +239,9 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     );
 
     it.each(
-      documenting(
-        500,
-        (operation) => !documents(operation, 503) || overloaded.test(nameOf(operation)),
-      ).filter(([name]) => !kept.test(name) && !constant.test(name)),
+      documenting(500, (operation) => !documents(operation, 503) || operation.storeFailure === 500).filter(
+        ([name]) => !kept.test(name) && !builtIn.test(name),
+      ),
     )(
       '500 where 503 is not documented: %s',
       // Cached data stays valid for another moment.
@@ -287,11 +286,8 @@ const remembered = /^auth\.(Discovery|OAuth)_/;
 /** Answers that are given for as long as the database is unreachable. */
 const kept = /^auth\.Discovery_jwks$/;
 
-/** Answers that are part of the release and need no database. */
-const constant = /^safety\.Detectors_list$/;
-
-/** Operations whose 503 says that too many texts wait. Without its database, the service answers 500 as its document says. */
-const overloaded = /^safety\.Scans_(input|output|preview)$/;
+/** Answers that are part of the release and read no tables. */
+const builtIn = /^safety\.Detectors_list$/;
 
 /** A stream reads its tables only when it resumes from an event. */
 const resumed = { parameters: { 'Last-Event-ID': '1' } };

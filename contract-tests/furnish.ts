@@ -7,7 +7,6 @@ import type { Credential, SignedUp, Tenant } from './harness.ts';
 import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
 import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
-import { leaveRules } from './safety/kinds.ts';
 import { servedBy } from './targets.ts';
 import { leaveHooks } from './webhooks/hooks.ts';
 
@@ -24,7 +23,6 @@ const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 const hasJobs = operations.some(({ service }) => service === 'jobs');
 const hasAudit = operations.some(({ service }) => service === 'audit');
-const hasSafety = operations.some(({ service }) => service === 'safety');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
@@ -43,16 +41,14 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   if (hasJobs) keep((await leaveWork(root)).join(' '));
   if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
-  // An app of its own keeps the rules apart from those of others.
-  if (hasSafety && user)
-    for (const [kind, id] of Object.entries(await leaveRules(tenant.operatorIn(user.appId), root)))
-      pool.set(kind, id);
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
   for (let round = 0; round < 3; round++) {
     for (const operation of left) {
       if (!pathKinds(operation).every((prefix) => pool.has(prefix))) continue;
-      const response = await send(root, requestWith(operation, pool));
+      const isOperators = operation.access === 'operator' && user !== undefined;
+      const maker = isOperators ? tenant.asOperatorOf(user.appId) : root;
+      const response = await send(maker, requestWith(operation, pool));
       const text = await response.text();
       if (!response.ok) continue;
       left.delete(operation);
@@ -63,7 +59,7 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
 }
 
 /** Whether an operation creates something in the caller's tenant and deletes nothing. */
-const makes = ({ service, access, method, verb, responses }: Operation): boolean =>
+const makes = ({ service, resource, access, method, verb, responses }: Operation): boolean =>
   access !== 'public' &&
   access !== 'user' &&
   verb === 'POST' &&
@@ -71,7 +67,13 @@ const makes = ({ service, access, method, verb, responses }: Operation): boolean
   !(service === 'webhooks' && method === 'test') &&
   // A replay removes the dead letter.
   method !== 'replay' &&
-  (responses.some(({ status }) => status === 201) || method === 'rotate' || method === 'test');
+  (responses.some(({ status }) => status === 201) ||
+    method === 'rotate' ||
+    method === 'test' ||
+    isScan(resource));
+
+/** A scan is a record, but its answer is the decision. */
+const isScan = (resource: string): boolean => resource === 'Scans';
 
 /** Whether an operation lists messages, which are created by the events that they report. */
 const listsMessages = (operation: Operation): boolean => nameOf(operation) === 'auth.Outbox_list';

@@ -33,8 +33,8 @@ export interface Tenant extends Credential {
   asUser(userId: string): Credential;
   /** Root in one of its apps. */
   inApp(appId: string): Credential;
-  /** The operator in one of its apps: root in no tenant's name. */
-  operatorIn(appId: string): Credential;
+  /** Root in this app and in no tenant's name: the operator, who makes what all tenants of the app share. */
+  asOperatorOf(appId: string): Credential;
   /** The session of one of its users, by token. */
   withSession(token: string): Credential;
   /** An OAuth client of its default app that acts for itself. */
@@ -125,7 +125,7 @@ function rootOf(connection: Connection, id: string, headers: Readonly<Record<str
     ...own,
     asUser: (userId) => credential(connection, { ...root, 'x-user-id': userId }),
     inApp: (appId) => credential(connection, { ...root, 'x-app-id': appId }),
-    operatorIn: (appId) => credential(connection, { authorization: root.authorization, 'x-app-id': appId }),
+    asOperatorOf: (appId) => credential(connection, { authorization: root.authorization, 'x-app-id': appId }),
     withSession: (token) => credential(connection, { authorization: `Bearer ${token}` }),
     anonymous: () => credential(connection, {}),
     async withClient() {

@@ -60,7 +60,7 @@ behaviour('Tenants', (api) => {
       async (_, operation, place) => {
         const foreign = await answer(caller, operation, place, theirs.pool.get(place.prefix)!);
         expect(foreign).toEqual(await answer(caller, operation, place, absentId(place.prefix)));
-        const isRefused = operation.access === 'operator' || (operation.access === 'user' && !isUser);
+        const isRefused = (operation.access === 'user' && !isUser) || operation.access === 'operator';
         const expected = isRefused ? 403 : 404;
         if (place.in === 'path') expect(foreign.status, foreign.body).toBe(expected);
       },

@@ -46,17 +46,19 @@ it('the lease of another tenant is one that does not exist, whatever is done wit
   const unknown = 'lease_01h455vb4pex5vsknk084sn02q';
   const asked = (id: string) =>
     Promise.all(
-      [
-        ['POST', `/leases/${id}/heartbeat`, {}],
-        ['POST', `/leases/${id}/settle`, { completed: [{ id: job.id }] }],
-        ['DELETE', `/leases/${id}`, undefined],
-        ['POST', `/jobs/${own.job.id}/complete`, { lease_id: id }],
-        ['POST', `/jobs/${own.job.id}/fail`, { lease_id: id, error: 'x' }],
-        ['POST', `/jobs/${own.job.id}/snooze`, { lease_id: id, delay: '1s' }],
-      ].map(([method, path, body]) =>
-        api.refusal(String(method), String(path), {
+      (
+        [
+          ['POST', `/leases/${id}/heartbeat`, {}],
+          ['POST', `/leases/${id}/settle`, { completed: [{ id: job.id }] }],
+          ['DELETE', `/leases/${id}`, undefined],
+          ['POST', `/jobs/${own.job.id}/complete`, { lease_id: id }],
+          ['POST', `/jobs/${own.job.id}/fail`, { lease_id: id, error: 'x' }],
+          ['POST', `/jobs/${own.job.id}/snooze`, { lease_id: id, delay: '1s' }],
+        ] as [string, string, object | undefined][]
+      ).map(([method, path, body]) =>
+        api.refusal(method, path, {
           tenant: 'bolt',
-          ...(body === undefined ? {} : { body: body as object }),
+          ...(body === undefined ? {} : { body: body }),
         }),
       ),
     );

@@ -13,6 +13,7 @@ import { createChanges } from '../../db/changes.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { detectorHandlers } from './detectors.ts';
 import { encodeError } from './errors.ts';
+import { createLines } from './lines.ts';
 import { createMatchers } from './matchers/matchers.ts';
 import { policies } from './policies/policies.ts';
 import { primitives } from './rules/primitives.ts';
@@ -37,17 +38,18 @@ export const safety: ServiceModule<typeof settings> = {
     const pollMs = Math.max(10, Math.floor(stalenessMs / pollsWithinBound));
     const changes = createChanges({ db, schema: 'safety', log, stalenessMs, pollMs });
     const deps = { db, changes, settings };
-    const write = createWriter(deps);
+    const lines = createLines();
+    const write = createWriter({ ...deps, lines });
     const matchers = createMatchers(deps);
     const keys = createTenantKeys({ ...deps, sealer });
-    const recorder = createRecorder(deps);
+    const recorder = createRecorder({ ...deps, lines });
     const scanner = createScanner({ ...deps, matchers, keys, recorder });
     return {
       handlers: {
         ...primitives({ db, write }),
         Policies: policies({ db, write }),
         Scans: scans({ ...deps, matchers, scanner }),
-        Vault: vault({ ...deps, keys }),
+        Vault: vault({ ...deps, keys, lines }),
         Detectors: detectorHandlers(),
       },
       encodeError,

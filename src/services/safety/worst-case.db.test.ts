@@ -1,41 +1,78 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { longestTurnOf, onThisMachine } from '../../testing/processor-time.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { tools } from './testing.ts';
 
 let server: TestServer;
+let api: ReturnType<typeof tools>;
 beforeAll(async () => {
+  // As in production: a second check of requests and responses is for development.
   server = await testServer({ services: ['safety'], strict: false });
+  api = tools(server);
+  await api.create('awareness', { name: 'keep', focus: 'pii', action: 'vault', detectors: [] });
+  await api.create('profiles', { name: 'keeps', awareness: [{ awareness_name: 'keep' }] });
+  const patterns = ['(a|a)*b', '(x+x+)+y', 'a.{30}b', '(?:.*a){8}z'];
+  const detectors = [{ name: 'hostile', patterns, match: 'substring' }];
+  await api.create('awareness', { name: 'hostile', detectors });
+  await api.create('profiles', { name: 'hostile', awareness: [{ awareness_name: 'hostile' }] });
 });
 afterAll(() => server.close());
 
-/** Texts of the greatest length that give the engine as much work as possible. */
-const hostile = ['@', '1 ', 'a@a.', '-----BEGIN ', '[EMAIL_1]', 'ignore all previous '].map((part) =>
-  part.repeat(Math.floor(524_288 / part.length)),
+const repeated = (part: string) => part.repeat(Math.floor(524_288 / part.length));
+
+/** The most processor time of a turn while a text is sent: the best of three runs, since the first meets cold code. */
+async function longest(path: string, body: object): Promise<number> {
+  const headers = { authorization: `Bearer ${server.rootToken}`, 'content-type': 'application/json' };
+  const text = JSON.stringify(body);
+  const turns: number[] = [];
+  for (let run = 0; run < 3 && !(Math.min(...turns) < onThisMachine(50)); run++)
+    turns.push(
+      await longestTurnOf(async () => {
+        const answer = await fetch(`${server.url}/safety/v1${path}`, { method: 'POST', headers, body: text });
+        // A scan that takes too much work is refused, and not by a failure of the server.
+        expect([200, 400, 503]).toContain(answer.status);
+        for await (const _ of answer.body!);
+      }),
+    );
+  return Math.min(...turns);
+}
+
+it.each(['@', '1 ', 'a@a.', '-----BEGIN ', '[EMAIL_1]', 'ignore all previous '])(
+  'the longest text of %j keeps no other request waiting for 50 ms',
+  async (part) => {
+    expect(await longest('/scan/input', { text: repeated(part) })).toBeLessThan(onThisMachine(50));
+  },
+  60_000,
 );
 
-it('hostile texts of one tenant delay the scans of another one by little', async () => {
-  const { scanInput } = tools(server);
-  await scanInput('hello', {}, { tenant: 'calm' });
-  const timed = async () => {
-    const began = performance.now();
-    await scanInput('hello', {}, { tenant: 'calm' });
-    return performance.now() - began;
-  };
-  const alone = [];
-  for (let count = 0; count < 10; count++) alone.push(await timed());
+it('hostile expressions on the longest text keep no other request waiting for 50 ms', async () => {
+  for (const part of ['a', 'x', 'ab'])
+    expect(await longest('/scan/input', { text: repeated(part), profile: 'hostile' })).toBeLessThan(
+      onThisMachine(50),
+    );
+}, 60_000);
+
+it('many originals keep no other request waiting for 50 ms, neither stored nor restored', async () => {
+  const text = Array.from({ length: 6_000 }, (_, at) => `n${at}@example.com`).join(' ');
+  expect(await longest('/scan/input', { text, profile: 'keeps' })).toBeLessThan(onThisMachine(50));
+  const { redacted } = await api.scanInput(text, { profile: 'keeps' });
+  expect((await api.send('POST', '/vault/restore', { body: { text: redacted } })).text).toBe(text);
+  expect(await longest('/vault/restore', { text: redacted })).toBeLessThan(onThisMachine(50));
+}, 60_000);
+
+it('hostile texts of one tenant leave the scans of another one alone', async () => {
+  const hostile = ['@', '1 ', 'a@a.'].map((part) => repeated(part));
   let running = true;
   const load = Promise.all(
     hostile.map((text) =>
       server.request('POST', '/safety/v1/scan/input', { body: { text }, tenant: 'hostile' }),
     ),
-  ).then((answers) => {
-    running = false;
-    return answers;
-  });
-  const beside = [];
-  while (running || beside.length < 5) beside.push(await timed());
+  ).finally(() => (running = false));
+  let calm = 0;
+  while (running) {
+    expect((await api.scanInput('hello', {}, { tenant: 'calm' })).decision).toBe('allow');
+    calm++;
+  }
   for (const { status } of await load) expect([200, 503]).toContain(status);
-  const median = (times: number[]) => times.sort((one, other) => one - other)[times.length >> 1]!;
-  // Both are measured in one run on a machine that may be busy: eight times the bound of 50 ms at worst.
-  expect(median(beside)).toBeLessThan(Math.max(400, median(alone) * 8));
+  expect(calm).toBeGreaterThan(3);
 }, 60_000);

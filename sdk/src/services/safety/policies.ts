@@ -179,7 +179,7 @@ export interface Policies {
    *
    * @example
    * ```ts
-   * await plinth.safety.policies.assign({ policyId: 'spol_01m7w4n5e0f1yrkfd3bdqd5wr7', body: { tenant_id: 'default' } });
+   * await plinth.safety.policies.assign({ policyId: 'spol_01m7w4n5e0f1yrkfd3bdqd5wr7' });
    * ```
    */
   readonly assign: (
@@ -243,7 +243,7 @@ export interface Policies {
    *
    * @example
    * ```ts
-   * await plinth.safety.policies.unassign({ policyId: 'spol_01m7w4n5e0f1yrkfd3bdqd5wr7', body: { tenant_id: 'default' } });
+   * await plinth.safety.policies.unassign({ policyId: 'spol_01m7w4n5e0f1yrkfd3bdqd5wr7' });
    * ```
    */
   readonly unassign: (

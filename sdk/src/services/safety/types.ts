@@ -1575,9 +1575,7 @@ export interface components {
         };
         /**
          * @description The tenant to which to assign a policy, or from which to remove it.
-         * @example {
-         *       "tenant_id": "default"
-         *     }
+         * @example {}
          */
         PolicyTarget: {
             /** @description The tenant; the caller's own when absent. Only the operator may name another one. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type {
   AwarenessPrimitiveCreate,
   BoundaryCreate,
@@ -8,7 +9,13 @@ import type {
   ReflexCreate,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
-import { builtins, type CompiledPolicy, compilePolicy, type ProfileRules } from '../engine/index.ts';
+import {
+  builtins,
+  type CompiledPolicy,
+  compilePolicy,
+  type PolicyRules,
+  type ProfileRules,
+} from '../engine/index.ts';
 import type { AppRows } from './sources.store.ts';
 
 type Stored = AppRows['rules'][number];
@@ -35,14 +42,26 @@ export interface AppRules {
   readonly profiles: ReadonlyMap<string, Stored>;
 }
 
+/** The number of policies that are kept compiled, so that a change of one rule does not compile all policies again. */
+const keptPolicies = 2_000;
+const compiledPolicies = new LRUCache<string, CompiledPolicy>({ max: keptPolicies });
+
+/** Compiles a policy as it has been since a revision. */
+function compiledAt(id: string, revision: number, policy: PolicyRules): CompiledPolicy {
+  const key = `${id} ${revision}`;
+  let compiled = compiledPolicies.get(key);
+  if (compiled === undefined) compiledPolicies.set(key, (compiled = compilePolicy(policy)));
+  return compiled;
+}
+
 export function appRulesOf(app: string, { revision, rules }: Pick<AppRows, 'revision' | 'rules'>): AppRules {
   const profiles = rules.filter(({ kind, enabled }) => kind === 'profile' && enabled);
   const policies = rules.filter(({ kind, enabled }) => kind === 'policy' && enabled).sort(byPriority);
   return {
     ...{ app, revision },
-    policies: policies.map(({ id, name, body }) => {
+    policies: policies.map(({ id, name, revision, body }) => {
       const { scope_level, profile, rules } = body as unknown as Policy;
-      const compiled = compilePolicy({ name, rules });
+      const compiled = compiledAt(id, Number(revision), { name, rules });
       return { id, name, isForAll: scope_level === 'app', profile: profile ?? undefined, compiled };
     }),
     byId: new Map(rules.map((rule) => [rule.id, rule])),
@@ -52,6 +71,18 @@ export function appRulesOf(app: string, { revision, rules }: Pick<AppRows, 'revi
 
 const byPriority = (one: Stored, other: Stored) =>
   Number(one.body['priority']) - Number(other.body['priority']) || (one.name < other.name ? -1 : 1);
+
+/**
+ * Names the state of a profile with all that it consists of. A rule has the revision of its last change, and a later change has a
+ * higher one, so that the highest of them tells states apart. What else changes in the app leaves the name as it is.
+ */
+export function stateOf({ app, byId }: AppRules, { id }: ChosenProfile): string {
+  const stored = byId.get(id);
+  // A built-in profile is the same for all apps.
+  if (stored === undefined) return id;
+  const revisions = stored.refs.map((ref) => Number(byId.get(ref)?.revision ?? 0));
+  return `${app} ${id} ${Math.max(Number(stored.revision), ...revisions)}`;
+}
 
 /** The policies that apply to a tenant. */
 export const inForce = ({ policies }: AppRules, assigned: ReadonlySet<string>): PolicyInForce[] =>

@@ -12,6 +12,7 @@ import {
   inForce,
   namesByKey,
   profileRulesOf,
+  stateOf,
 } from './app-rules.ts';
 import { sourceStore } from './sources.store.ts';
 
@@ -98,8 +99,7 @@ export function createMatchers({
   });
 
   function matcherOf(app: AppRules, profile: { id: string; name: string }): Compiled {
-    // A built-in profile is the same for all apps.
-    const key = app.byId.has(profile.id) ? `${app.app} ${app.revision} ${profile.id}` : profile.id;
+    const key = stateOf(app, profile);
     const known = compiled.get(key);
     if (known !== undefined) return known;
     const rules = profileRulesOf(app, profile);

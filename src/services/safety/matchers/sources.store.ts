@@ -5,7 +5,7 @@ import type { RuleRow } from '../rules/rules.store.ts';
 export interface AppRows {
   readonly app_id: string;
   readonly revision: number;
-  readonly rules: readonly Pick<RuleRow, 'kind' | 'id' | 'name' | 'enabled' | 'body'>[];
+  readonly rules: readonly Pick<RuleRow, 'kind' | 'id' | 'name' | 'enabled' | 'refs' | 'revision' | 'body'>[];
 }
 
 /** The statements that read what matchers are compiled from. */
@@ -14,7 +14,8 @@ export const sourceStore = (sql: Sql) => ({
   async rulesOf(apps: readonly string[]): Promise<AppRows[]> {
     return await sql<AppRows[]>`
       select app.app_id, app.revision, coalesce(
-        json_agg(json_build_object('kind', rule.kind, 'id', rule.id, 'name', rule.name, 'enabled', rule.enabled, 'body', rule.body))
+        json_agg(json_build_object('kind', rule.kind, 'id', rule.id, 'name', rule.name, 'enabled', rule.enabled,
+          'refs', rule.refs, 'revision', rule.revision, 'body', rule.body))
           filter (where rule.id is not null),
         '[]'
       ) as rules

@@ -1,6 +1,6 @@
 import { Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { earliestMoment, momentText, parseMoment } from '../../../lib/moments.ts';
+import { earliestMoment, latestMoment, momentText, parseMoment } from '../../../lib/moments.ts';
 
 export const hourMs = 3_600_000;
 
@@ -60,7 +60,7 @@ export function countedOf({ from, to }: Period, keptSince: number): Counted {
 }
 
 const hourText = (ms: number | undefined) =>
-  ms === undefined ? null : momentText(Math.max(ms, earliestMoment));
+  ms === undefined ? null : momentText(Math.min(Math.max(ms, earliestMoment), latestMoment));
 
 function firstWhole(ms: number, keptSince: number): number {
   const hour = hourOf(ms);

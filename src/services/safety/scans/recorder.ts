@@ -8,6 +8,7 @@ import { DomainError } from '../../../lib/errors.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { QueueFull } from '../errors.ts';
+import type { Lines } from '../lines.ts';
 import { keyStore } from '../vault/keys.store.ts';
 import { type NewToken, tokenStore } from '../vault/tokens.store.ts';
 import { hourOf } from './periods.ts';
@@ -25,8 +26,8 @@ export type Kept =
   | 'stored'
   /** The key that its originals were sealed with is destroyed; nothing was stored. */
   | 'key destroyed'
-  /** One of its tokens stands for another value; nothing was stored. */
-  | 'token taken';
+  /** These of its tokens stand for other values; nothing was stored. */
+  | { readonly taken: readonly string[] };
 
 export interface Recorder {
   /** Resolves when the record is committed as a whole, or when it cannot be as it is. */
@@ -42,6 +43,9 @@ interface Item {
   failure?: unknown;
 }
 
+/** The most originals of a scan that is committed together with others. */
+const mostTokens = 100;
+
 /** The most scans, and the most characters of them, that are committed together. */
 const mostScans = 256;
 const mostCharacters = 8 * 1024 * 1024;
@@ -50,7 +54,11 @@ const mostCharacters = 8 * 1024 * 1024;
 const slots = 256;
 
 /** Stores scans with their counters, originals and events. Scans that end while a commit is in flight share the next one. */
-export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>): Recorder {
+export function createRecorder({
+  db,
+  settings,
+  lines,
+}: Pick<Deps, 'db' | 'settings'> & { readonly lines: Lines }): Recorder {
   const slot = randomInt(slots);
   let waiting = 0;
 
@@ -76,9 +84,9 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
     const taken = await tokenStore(sql).put(tokens, settings.vaultTtlMs);
     for (const item of items) {
       const own = item.record.tokens;
+      const lost = own.filter(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`));
       if (own.some(({ key_id }) => !living.has(key_id))) refused.set(item, 'key destroyed');
-      else if (own.some(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`)))
-        refused.set(item, 'token taken');
+      else if (lost.length > 0) refused.set(item, { taken: lost.map(({ token }) => token) });
     }
     return refused;
   }
@@ -92,6 +100,8 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
       else item.failure = error;
     }
   }
+
+  const isHeavy = ({ record }: Item) => record.tokens.length > mostTokens;
 
   const commits = groupCommit<Item>({
     maxBatch: mostScans,
@@ -116,7 +126,9 @@ export function createRecorder({ db, settings }: Pick<Deps, 'db' | 'settings'>):
       const item: Item = { record };
       waiting++;
       try {
-        await commits.add(item);
+        // What takes long to store is stored apart, so that only its own tenant waits for it.
+        if (isHeavy(item)) await lines.run(`scans ${record.result.tenant_id}`, () => storeOne(item));
+        else await commits.add(item);
       } finally {
         waiting--;
       }

@@ -1,4 +1,4 @@
-import type { Finding, ScanPreview } from '../../../../generated/safety/types.ts';
+import type { Finding, RedactedMessage, ScanPreview } from '../../../../generated/safety/types.ts';
 import type { EngineResult, MessageSpan } from '../engine/index.ts';
 
 /** The members of a result that do not come from the engine. */
@@ -24,7 +24,7 @@ export function resultOf(
   engine: EngineResult,
   { messages, skipped, ...circumstances }: Circumstances,
 ): Omit<ScanPreview, 'id'> {
-  const { vaulted: _, alerts: __, redactedMessages, findings, ...result } = engine;
+  const { vaulted: _, alerts: __, redactedMessages: ___, findings, ...result } = engine;
   return storable({
     ...result,
     ...circumstances,
@@ -34,13 +34,22 @@ export function resultOf(
     })),
     // What was sent as messages is passed on as messages.
     redacted: messages === undefined ? result.redacted : '',
-    redacted_messages: (redactedMessages ?? []).map((content, index) => ({
-      role: messages![index]!.role as 'user',
-      content,
-    })),
+    redacted_messages: messages === undefined ? [] : messagesOf(engine, messages),
     skipped: [...skipped, ...result.skipped].slice(0, mostSkipped),
   });
 }
+
+/** The messages to pass on. A text that a reflex wrote stands for all of them, and is the last one's. */
+function messagesOf(
+  { redacted, redactedMessages }: EngineResult,
+  messages: readonly MessageSpan[],
+): RedactedMessage[] {
+  if (redactedMessages !== undefined)
+    return redactedMessages.map((content, index) => ({ role: roleOf(messages[index]!), content }));
+  return redacted === '' ? [] : [{ role: roleOf(messages.at(-1)!), content: redacted }];
+}
+
+const roleOf = ({ role }: MessageSpan) => role as RedactedMessage['role'];
 
 /** In JSON both can only be written as escapes. */
 const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;

@@ -5,7 +5,7 @@ import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { detectorCatalogue, type EngineResult, scan, type Vaulted } from '../engine/index.ts';
+import { detectorCatalogue, type EngineResult, scan } from '../engine/index.ts';
 import { Interrupted } from '../engine/pace.ts';
 import type { Matchers, Rules } from '../matchers/matchers.ts';
 import {
@@ -54,6 +54,9 @@ interface Prepared extends ScanText {
 /** How often a scan begins again because its tenant's key was destroyed meanwhile. */
 const mostAttempts = 5;
 
+/** So few that sealing them takes about a millisecond. */
+const sealedPerTurn = 50;
+
 const knownDetectors = new Set(detectorCatalogue.map(({ id }) => id));
 
 /** Runs scans: a place first, then the rules, the engine in turns with other tenants, and the record. */
@@ -65,7 +68,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
     { text, messages, request, direction, userId, skipped }: Prepared,
     context: Context,
     rules: Rules,
-    { key, length = tokenLength }: { key: VaultKeys | undefined; length?: number },
+    { key, taken = noTokens }: { key: VaultKeys | undefined; taken?: ReadonlySet<string> },
   ) {
     const { tenant } = context;
     const pause = () => turns.next(tenant);
@@ -81,7 +84,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
         detectors: request.detectors,
         minScore: request.min_score,
         policies: rules.policies,
-        vault: { tokenOf: (name, _label, raw) => tokenOf(digestOf(named, name, raw), length) },
+        vault: { tokenOf: (name, label, raw) => freeToken(digestOf(named, name, raw), label, taken) },
         hash: (name, normalised) => hashOf(named, name, normalised),
         deadline: AbortSignal.timeout(settings.deadlineMs),
       }),
@@ -101,23 +104,48 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
   }
 
   async function recorded(prepared: Prepared, context: Context, rules: Rules): Promise<ScanResult> {
-    let length = tokenLength;
+    const taken = new Set<string>();
+    let destroyed: string | undefined;
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const key = rules.isKeyed ? await keys.obtain(context.tenant) : undefined;
-      const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, length });
+      const key = rules.isKeyed ? await keys.obtain(context.tenant, destroyed) : undefined;
+      const { engine, result, now } = await run(prepared, context, rules, { key: key?.keys, taken });
       const complete: ScanResult = { id: newId('scan', now), ...result };
       const stored =
         settings.storeRedacted === 'on' ? complete : { ...complete, redacted: '', redacted_messages: [] };
       const kept = await recorder.keep({
         result: stored,
         userId: prepared.userId,
-        tokens: key === undefined ? [] : tokensOf(engine, key, complete.id, prepared.userId),
+        tokens: key === undefined ? [] : await tokensOf(engine, key, complete.id, prepared.userId),
         events: eventsOf(complete, engine.alerts, context.actor),
       });
       if (kept === 'stored') return complete;
-      if (kept === 'token taken') length = longTokenLength;
+      if (kept === 'key destroyed') destroyed = key?.id;
+      else for (const token of kept.taken) taken.add(token);
     }
     throw Unavailable('the keys of the vault are being erased');
+  }
+
+  /** Seals what goes into the vault, each value once. */
+  async function tokensOf(
+    { vaulted }: EngineResult,
+    key: TenantKey,
+    scanId: string,
+    userId: string,
+  ): Promise<NewToken[]> {
+    const tokens = new Map<string, NewToken>();
+    for (const [at, value] of vaulted.entries()) {
+      if (at % sealedPerTurn === sealedPerTurn - 1) await turns.next(key.tenant);
+      const { label, token: end, name, raw } = value;
+      const token = `${label}_${end}`;
+      const digest = digestOf(key.keys, name, raw);
+      // Two values of one token are told apart when they are stored.
+      const place = `${token} ${digest.toString('latin1')}`;
+      if (tokens.has(place)) continue;
+      const sealed = seal(key.keys, { tenant: key.tenant, token, name }, raw);
+      const common = { tenant_id: key.tenant, key_id: key.id, scan_id: scanId, user_id: userId };
+      tokens.set(place, { ...common, token, name, digest, sealed });
+    }
+    return [...tokens.values()];
   }
 
   return {
@@ -139,6 +167,14 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
     },
     figures: () => places.figures,
   };
+}
+
+const noTokens: ReadonlySet<string> = new Set();
+
+/** The token of a value: a longer one if another value has the short one. */
+function freeToken(digest: Buffer, label: string, taken: ReadonlySet<string>): string {
+  const short = tokenOf(digest, tokenLength);
+  return taken.has(`${label}_${short}`) ? tokenOf(digest, longTokenLength) : short;
 }
 
 /** Names nothing that anyone could restore: for rules that use no key, and for previews of tenants without one. */
@@ -165,17 +201,4 @@ async function interruptible(work: Promise<EngineResult>): Promise<EngineResult>
     if (error.type === 'engine.timeout') throw Unavailable('the scan took too long', { cause: error });
     throw Invalid("text: too long for the regular expressions of the profile's rules", { cause: error });
   }
-}
-
-function tokensOf({ vaulted }: EngineResult, key: TenantKey, scanId: string, userId: string): NewToken[] {
-  return vaulted.map(({ label, token: end, name, raw }: Vaulted) => {
-    const token = `${label}_${end}`;
-    return {
-      ...{ tenant_id: key.tenant, token, key_id: key.id, name },
-      digest: digestOf(key.keys, name, raw),
-      sealed: seal(key.keys, { tenant: key.tenant, token, name }, raw),
-      scan_id: scanId,
-      user_id: userId,
-    };
-  });
 }

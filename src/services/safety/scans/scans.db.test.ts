@@ -47,6 +47,22 @@ describe('a scan', () => {
     expect(await api.send('GET', `/scans/${scan.id}`)).toEqual(scan);
   });
 
+  it('of messages passes on what a reflex wrote in their place', async () => {
+    const actions = [{ type: 'rewrite', value: 'Hidden: {{types}}' }];
+    await api.create('reflexes', { name: 'hides', triggers: [{ type: 'always' }], actions });
+    await api.create('profiles', {
+      ...{ name: 'hides', reflexes: ['hides'] },
+      awareness: [{ awareness_name: 'builtin/pii' }],
+    });
+    const messages = [
+      { role: 'user', content: withAddress },
+      { role: 'assistant', content: 'Yes.' },
+    ];
+    const scan = await api.send('POST', '/scan/input', { body: { messages, profile: 'hides' } });
+    const expected = [{ role: 'assistant', content: expect.stringMatching(/^Hidden: pii\.email/) as string }];
+    expect([scan.decision, scan.redacted, scan.redacted_messages]).toEqual(['redact', '', expected]);
+  });
+
   it('takes any string as its text, and nowhere else', async () => {
     const scan = await api.scanInput(`${withAddress} \ud800\0`);
     expect(scan.redacted).toBe('Write to me [EMAIL_1] please \ufffd\ufffd');
@@ -111,6 +127,18 @@ describe('a scan', () => {
     expect((await api.refusal('GET', '/scans/role_01h455vb4pex5vsknk084sn02q'))[0]).toBe(400);
   });
 
+  it('whose redacted text would be too long is blocked, and says why', async () => {
+    const detectors = [{ name: 'a'.repeat(32), keywords: ['a'] }];
+    await api.create('awareness', { name: 'grows', focus: 'custom', detectors });
+    await api.create('profiles', {
+      ...{ name: 'grows', awareness: [{ awareness_name: 'grows' }] },
+      redaction: { method: 'hash', config: {} },
+    });
+    const scan = await api.scanInput('a '.repeat(50_000), { profile: 'grows' });
+    expect([scan.decision, scan.redacted, scan.truncated]).toEqual(['block', '', true]);
+    expect(scan.findings.map(({ type }) => type)).toContain('engine.limit');
+  });
+
   it('leaves no raw text anywhere', async () => {
     const text = `I am ${marker}@example.com`;
     expect((await api.scanOutput(text)).decision).toBe('redact');
@@ -139,7 +167,7 @@ describe('statistics', () => {
     await api.scanInput('hello', {}, tenant);
     const all = await api.send('GET', '/scans', tenant);
     const times = all.map(({ created_at }: { created_at: string }) => created_at) as string[];
-    const bounds = [undefined, '2026-01-01', ...times, '2999-01-01T00:00:00+02:00'];
+    const bounds = [undefined, '2026-01-01', ...times, '9999-12-31T23:59:59.999Z'];
     for (const from of bounds)
       for (const to of bounds) {
         const query = new URLSearchParams({ ...(from && { from }), ...(to && { to }) });

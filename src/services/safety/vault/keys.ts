@@ -16,8 +16,8 @@ export interface TenantKey {
 export interface TenantKeys {
   /** The living key of a tenant; undefined when it has none. */
   find(tenant: string): Promise<TenantKey | undefined>;
-  /** The living key of a tenant, which gets one if it has none. */
-  obtain(tenant: string): Promise<TenantKey>;
+  /** The living key of a tenant, which gets one if it has none. A key known to be `destroyed` is not taken from memory. */
+  obtain(tenant: string, destroyed?: string): Promise<TenantKey>;
   /** Opens a key as it is stored. */
   opened(row: VaultKeyRow): TenantKey;
 }
@@ -65,11 +65,13 @@ export function createTenantKeys({
   return {
     find,
     opened,
-    async obtain(tenant) {
+    async obtain(tenant, destroyed) {
       for (;;) {
-        const key = await find(tenant);
-        if (key !== undefined) return key;
-        await create(tenant);
+        const known = cache.get(tenant);
+        const key = known !== undefined && known.id !== destroyed ? known : await cache.load(tenant);
+        if (key === undefined) await create(tenant);
+        // A read that began before the destruction may still have seen it.
+        else if (key.id !== destroyed) return key;
       }
     },
   };

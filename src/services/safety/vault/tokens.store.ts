@@ -19,6 +19,9 @@ export interface SealedOriginal {
   readonly sealed: Uint8Array;
 }
 
+/** About how many originals a statement stores. */
+const tokensPerStatement = 1_000;
+
 /** Every statement about the originals in the vault. */
 export const tokenStore = (sql: Sql) => ({
   /**
@@ -26,7 +29,20 @@ export const tokenStore = (sql: Sql) => ({
    * another value already. Rows go in the order of their keys, so that processes do not wait for each other in a circle.
    */
   async put(tokens: readonly NewToken[], ttlMs: number): Promise<Set<string>> {
-    const sorted = [...tokens].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const sorted = tokens.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const taken = new Set<string>();
+    // Statements of bounded size, between which others of this process go on. All of a token is in one of them.
+    for (let from = 0; from < sorted.length;) {
+      let end = Math.min(from + tokensPerStatement, sorted.length);
+      while (end < sorted.length && keyOf(sorted[end]!) === keyOf(sorted[end - 1]!)) end++;
+      for (const token of await this.putSome(sorted.slice(from, end), ttlMs)) taken.add(token);
+      from = end;
+    }
+    return taken;
+  },
+
+  /** Stores originals that are in the order of their keys. */
+  async putSome(sorted: readonly NewToken[], ttlMs: number): Promise<Set<string>> {
     const once = sorted.filter((token, index) => index === 0 || keyOf(token) !== keyOf(sorted[index - 1]!));
     const stored = await sql<{ tenant_id: string; token: string; digest: Uint8Array; key_id: string }[]>`
       insert into safety.vault_token as existing (tenant_id, token, key_id, name, digest, sealed, expires_at)
@@ -44,7 +60,8 @@ export const tokenStore = (sql: Sql) => ({
         name = case when existing.key_id = excluded.key_id then existing.name else excluded.name end
       returning tenant_id, token, digest, key_id`;
     const wanted = new Map(once.map((one) => [keyOf(one), Buffer.from(one.digest)]));
-    const taken = stored.filter((row) => !wanted.get(keyOf(row))!.equals(row.digest));
+    // A token is taken by what is stored, or by another value that comes with it.
+    const taken = [...stored, ...sorted].filter((row) => !wanted.get(keyOf(row))!.equals(row.digest));
     await sql`
       insert into safety.vault_ref (tenant_id, token, scan_id, user_id)
       select * from unnest(${sorted.map((one) => one.tenant_id)}::text[], ${sorted.map((one) => one.token)}::text[],

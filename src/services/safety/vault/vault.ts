@@ -1,20 +1,30 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Vault } from '../../../../generated/safety/server.ts';
 import type { EraseRequest, EraseResult } from '../../../../generated/safety/types.ts';
 import { UnitOfWork } from '../../../db/write.ts';
 import type { Context } from '../../../http/context.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
+import type { Lines } from '../lines.ts';
 import { open } from './cryptography.ts';
 import { keyOf, type TenantKeys } from './keys.ts';
 import { keyStore } from './keys.store.ts';
 import { restored, tokensIn } from './restoration.ts';
 import { tokenStore } from './tokens.store.ts';
 
+/** So few that opening them takes a few milliseconds. */
+const openedPerTurn = 200;
+
 /** The most characters of a restored text. */
 const mostRestored = 20_971_520;
 
+interface VaultDeps extends Pick<Deps, 'db' | 'changes'> {
+  readonly keys: TenantKeys;
+  readonly lines: Lines;
+}
+
 /** Restores originals, and erases them. */
-export function vault({ db, changes, keys }: Pick<Deps, 'db' | 'changes'> & { readonly keys: TenantKeys }) {
+export function vault({ db, changes, keys, lines }: VaultDeps) {
   return {
     async restore({ body: { text } }, context) {
       const { tenant } = context;
@@ -32,19 +42,21 @@ export function vault({ db, changes, keys }: Pick<Deps, 'db' | 'changes'> & { re
 
     async erase({ body }, context) {
       const erase = erasure(body);
-      return await db.transaction(async (sql): Promise<EraseResult> => {
-        const unit = new UnitOfWork(sql, context, 'safety');
-        // From here on no scan stores an original of this tenant, so that none slips through.
-        const key = await keyStore(sql).lock(context.tenant);
-        const erased = key === undefined ? 0 : await erase(tokenStore(sql), context.tenant, key);
-        if (key !== undefined && body.all === true) {
-          await keyStore(sql).destroy(context.tenant, key);
-          unit.changed(keyOf(context.tenant));
-        }
-        unit.emit('safety.vault.erased', context.tenant, { ...body, erased });
-        await unit.settle({ log: changes });
-        return { erased };
-      });
+      return await lines.run(`vault ${context.tenant}`, () =>
+        db.transaction(async (sql): Promise<EraseResult> => {
+          const unit = new UnitOfWork(sql, context, 'safety');
+          // From here on no scan stores an original of this tenant, so that none slips through.
+          const key = await keyStore(sql).lock(context.tenant);
+          const erased = key === undefined ? 0 : await erase(tokenStore(sql), context.tenant, key);
+          if (key !== undefined && body.all === true) {
+            await keyStore(sql).destroy(context.tenant, key);
+            unit.changed(keyOf(context.tenant));
+          }
+          unit.emit('safety.vault.erased', context.tenant, { ...body, erased });
+          await unit.settle({ log: changes });
+          return { erased };
+        }),
+      );
     },
   } satisfies Vault<Context>;
 
@@ -57,11 +69,12 @@ export function vault({ db, changes, keys }: Pick<Deps, 'db' | 'changes'> & { re
     ]);
     if (row === undefined) return new Map();
     const key = keys.opened(row);
-    return new Map(
-      found
-        .filter(({ key_id }) => key_id === key.id)
-        .map(({ token, name, sealed }) => [token, open(key.keys, { tenant, token, name }, sealed)]),
-    );
+    const originals = new Map<string, string>();
+    for (const [at, { token, key_id, name, sealed }] of found.entries()) {
+      if (at % openedPerTurn === openedPerTurn - 1) await nextTurn();
+      if (key_id === key.id) originals.set(token, open(key.keys, { tenant, token, name }, sealed));
+    }
+    return originals;
   }
 }
 

@@ -53,9 +53,6 @@ function act(reflex: ReflexCreate, action: ReflexAction, found: readonly Draft[]
       progress.alerts.push({ event: 'escalation', source: reflex.name, score: 1 });
       add(reflex, action, 'log', input);
       return;
-    default:
-      progress.skipped.push(`reflex/${reflex.name}: ${action.type} is not available`);
-      fallBack(reflex, action, found, input);
   }
 }
 
