@@ -4,7 +4,6 @@ import type { RawBody } from '../sdk/src/index.ts';
 import type { Context } from './http/context.ts';
 import type { PortsOf } from './http/port.ts';
 import type { ServiceModule } from './http/service.ts';
-import { Gone } from './lib/errors.ts';
 import { madeUp } from './testing/made-up-service.ts';
 import { testServer } from './testing/server.ts';
 
@@ -120,33 +119,4 @@ describe.each(['in this process', 'on another server'])('content of a service %s
       expect([status, body]).toEqual([200, { camera: 'Łeica', 'no-flash': ' x ', n: "utf-8''%41" }]);
     else expect(status).toBe(expected);
   });
-
-  it.each(['whole', 'cut'])(
-    'that is encoded as it is produced arrives as one value, or not at all: %s',
-    async (how) => {
-      async function* invoices() {
-        yield { id: 'inv_1' };
-        await Promise.resolve();
-        if (how === 'cut') throw Gone('invoices are gone');
-        yield { id: 'inv_2' };
-      }
-      const billing = madeUp(
-        'billing',
-        {},
-        { Customers_export: () => ({ customer: {}, invoices: invoices() }) },
-      );
-      const accountant = madeUp(
-        'sync',
-        { billing: 'required' },
-        {
-          Info_get: async ({ billing }, _request, context) =>
-            billing.customers.export({ id: 'cus_01kf0h8v90fkrvgzcvdpyndt3q' }, context),
-        },
-      );
-      const { status, body } = await answered(billing, accountant);
-      if (how === 'whole')
-        expect([status, body]).toEqual([200, { customer: {}, invoices: [{ id: 'inv_1' }, { id: 'inv_2' }] }]);
-      else expect(status).toBeGreaterThanOrEqual(400);
-    },
-  );
 });
