@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { serviceNames } from './app.ts';
 import { testServer, type TestServer } from './testing/server.ts';
 
-/** `webhooks` receives all events at once, and events that every consumer has received are deleted. */
-const served = serviceNames.filter((name) => name !== 'webhooks');
+/** These receive all events at once, and events that every consumer has received are deleted. */
+const consumers = ['audit', 'webhooks'];
+const served = serviceNames.filter((name) => !consumers.includes(name));
 
 let server: TestServer;
 beforeAll(async () => {
