@@ -197,8 +197,6 @@ test('required and forbidden words, relevance and missing context', async () => 
   expect((await asked('The Eiffel tower is 330 metres tall.')).decision).toBe('allow');
   expect((await asked('Bananas grow quickly.')).decision).toBe('flag');
   expect((await scanText('x', relevance)).skipped).toEqual(['judgment/judgment: no question']);
-  const judged = rules({ judgments: [{ primitive: judgment({ domain: 'custom' }) }] });
-  expect((await scanText('x', judged)).skipped).toEqual(['judgment/judgment: no judge']);
 });
 
 test('context of another type is ignored and named', async () => {
