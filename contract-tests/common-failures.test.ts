@@ -38,6 +38,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
   let operator: Tenant;
   let keyWithoutScopes: Credential;
   let keyWithAllScopes: Credential;
+  let unusedKey: Credential;
   let user: Credential;
   let impersonator: Credential;
   let client: Credential;
@@ -49,10 +50,14 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
 
   beforeAll(async () => {
     database = await startDatabase();
-    // Some public operations are limited by address. In production this is the default.
+    // Some public operations are limited by address. In production this is the default. Only two scans have a place at once.
     server = await startServer({
       databaseUrl: database.url,
-      environment: { PLINTH_AUTH_RATE_LIMIT: 'on', PLINTH_AUTH_CLIENT_REGISTRATION: 'token' },
+      environment: {
+        PLINTH_AUTH_RATE_LIMIT: 'on',
+        PLINTH_AUTH_CLIENT_REGISTRATION: 'token',
+        PLINTH_SAFETY_QUEUE: '2',
+      },
     });
     api = connect({
       target: 'server',
@@ -64,6 +69,7 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     operator = api.operator();
     keyWithoutScopes = await operator.withKey([]);
     keyWithAllScopes = await operator.withKey(['*']);
+    unusedKey = await operator.withKey(['*']);
     const signedUp = await operator.withUser();
     user = signedUp;
     const { session_token } = await operator.plinth.auth.admin.impersonate({
@@ -225,6 +231,17 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     expect(text.replaceAll(markup, '')).not.toMatch(/relation|schema|select|undefined|null|\bat \//i);
   }
 
+  describe('asked for more at once than it has places for', () => {
+    // Where the store's failure is a 500, a 503 says that too much waits.
+    it.each(documenting(503, ({ storeFailure }) => storeFailure === 500))(
+      '503 with Retry-After: %s',
+      async (_, operation) => {
+        const refused = await sentUntil(503, operation, allowed(operation));
+        expect(refused.headers.get('retry-after')).toBe('1');
+      },
+    );
+  });
+
   describe('with its database away', () => {
     beforeAll(() => database.cut());
     afterAll(() => database.heal());
@@ -247,6 +264,12 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
       // Cached data stays valid for another moment.
       (_, operation) => vi.waitFor(() => fails(...reading(operation)), { timeout: 10_000, interval: 100 }),
     );
+
+    // The answer itself needs no database, but who asks has to be looked up.
+    it.each(documenting(500).filter(([name]) => builtIn.test(name)))(
+      '500 for a caller who is not known yet: %s',
+      (_, operation) => fails(unusedKey, exampleRequest(operation)),
+    );
   });
 
   // Runs last: operations share the limits, and these are not lifted within a minute.
@@ -254,17 +277,17 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     it.each(documenting(429, (operation) => !takesCredentials(operation)))(
       '429 with Retry-After: %s',
       async (_, operation) => {
-        const refused = await sentUntil(429, operation);
+        const refused = await sentUntil(429, operation, operator.anonymous());
         expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       },
     );
   });
 
   /** Returns the first answer with this status to a request that is sent repeatedly. */
-  async function sentUntil(status: number, operation: Operation): Promise<Response> {
+  async function sentUntil(status: number, operation: Operation, credential: Credential): Promise<Response> {
     const request = exampleRequest(operation);
     for (let sent = 0; sent < highestLimit; sent += atOnce) {
-      const tries = Array.from({ length: atOnce }, () => send(operator.anonymous(), request));
+      const tries = Array.from({ length: atOnce }, () => send(credential, request));
       const answers = await Promise.all(tries);
       await Promise.all(answers.map(async (response) => response.body?.cancel()));
       const found = answers.find((response) => response.status === status);
