@@ -4,6 +4,7 @@ import type { RawBody } from '../sdk/src/index.ts';
 import type { Context } from './http/context.ts';
 import type { PortsOf } from './http/port.ts';
 import type { ServiceModule } from './http/service.ts';
+import { Gone } from './lib/errors.ts';
 import { madeUp } from './testing/made-up-service.ts';
 import { testServer } from './testing/server.ts';
 
@@ -119,4 +120,35 @@ describe.each(['in this process', 'on another server'])('content of a service %s
       expect([status, body]).toEqual([200, { camera: 'Łeica', 'no-flash': ' x ', n: "utf-8''%41" }]);
     else expect(status).toBe(expected);
   });
+
+  it.each(['whole', 'cut'])(
+    'that is lines of JSON arrives line by line, or with an error: %s',
+    async (how) => {
+      const line = (id: string) => ({ kind: 'invoice', record: { id } });
+      async function* lines() {
+        yield line('inv_1');
+        await Promise.resolve();
+        if (how === 'cut') throw Gone('invoices are gone');
+        yield line('inv_2');
+      }
+      const billing = madeUp('billing', {}, { Customers_export: lines });
+      const accountant = madeUp(
+        'sync',
+        { billing: 'required' },
+        {
+          Info_get: async ({ billing }, _request, context) => {
+            const answer = await billing.customers.export({ id: 'cus_01kf0h8v90fkrvgzcvdpyndt3q' }, context);
+            const text = await answer.text();
+            return text
+              .trimEnd()
+              .split('\n')
+              .map((part) => JSON.parse(part) as unknown);
+          },
+        },
+      );
+      const { status, body } = await answered(billing, accountant);
+      if (how === 'whole') expect([status, body]).toEqual([200, [line('inv_1'), line('inv_2')]]);
+      else expect(status).toBeGreaterThanOrEqual(400);
+    },
+  );
 });
