@@ -13,7 +13,7 @@ import { portsFor } from './ports.ts';
 /** The part of the configuration that services and their mounting read. */
 export interface MountConfig extends Pick<
   Config,
-  'operator' | 'strict' | 'production' | 'allowPrivateTargets' | 'remotes' | 'settingsOf'
+  'operator' | 'strict' | 'dataDir' | 'production' | 'allowPrivateTargets' | 'remotes' | 'settingsOf'
 > {
   readonly sealer: Sealer;
   /** The URL at which clients reach the server, without a trailing slash. */
@@ -65,12 +65,13 @@ export async function mountServices(
 
 function depsOf(module: ServiceModule, { db, engine, config, log, ending, prefixed }: Mounting) {
   const { name } = module;
-  const { sealer, production, allowPrivateTargets, publicUrl } = config;
+  const { sealer, dataDir, production, allowPrivateTargets, publicUrl } = config;
   return {
     db,
     engine,
     settings: config.settingsOf(module),
     sealer,
+    dataDir,
     production,
     allowPrivateTargets,
     publicUrl: prefixed ? `${publicUrl}/${name}` : publicUrl,

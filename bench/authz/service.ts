@@ -23,6 +23,7 @@ export async function withService<Result>(
     engine: createEngine({ db, log }),
     settings: readSettings(authz.settings, env),
     sealer: createSealer(Buffer.alloc(32)),
+    dataDir: '.plinth',
     production: true,
     allowPrivateTargets: false,
     publicUrl: 'http://127.0.0.1:4000',

@@ -32,6 +32,7 @@ const app = await createApp({
     corsOrigins: [],
     anonymousRoot: false,
     strict: false,
+    dataDir: '.plinth',
     production: true,
     publicUrl: 'http://127.0.0.1:4000',
     allowPrivateTargets: false,

@@ -57,6 +57,8 @@ export interface ServiceDeps<Settings = unknown, Asked extends Asks = Record<nev
   readonly settings: Settings;
   /** Encrypts stored values that must be readable again. */
   readonly sealer: Sealer;
+  /** The folder for files that outlive the process. It may not exist yet. */
+  readonly dataDir: string;
   /** Whether anyone but a developer uses the server: `NODE_ENV` says so, or other machines can reach it. */
   readonly production: boolean;
   /** Whether addresses that users provide may be private and may use plain `http`. */

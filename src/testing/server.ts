@@ -124,6 +124,7 @@ async function run(
       corsOrigins,
       anonymousRoot: false,
       strict,
+      dataDir: db.options.dataDir,
       production,
       publicUrl: 'http://127.0.0.1:4000',
       allowPrivateTargets,

@@ -10,6 +10,7 @@
  * - Ref: what stands for a person or a resource in the columns by which events are found.
  * - Run: events that a retention policy purged together; of each its number and hash remain.
  */
+import { join } from 'node:path';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { createIntake } from './append/intake.ts';
 import { platformEvents } from './append/platform-events.ts';
@@ -33,13 +34,13 @@ export const audit: ServiceModule<typeof settings> = {
   name: 'audit',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
-  create({ db, settings, sealer, log }): Service {
-    const { idempotencyMs, queue, batch, archive, archiveFolder } = settings;
+  create({ db, settings, sealer, dataDir, log }): Service {
+    const { idempotencyMs, queue, batch, archive } = settings;
     const known = createKnownStreams({ db, sealer });
     const intake = createIntake({ db, sealer, idempotencyMs, mostWaiting: queue, mostTogether: batch });
     const write = createWriter({ db, sealer, idempotencyMs, known });
     const deps: Deps = { db, sealer, settings, log, known, intake, write };
-    const files = archive === 'none' ? undefined : archiveFiles(archiveFolder);
+    const files = archive === 'none' ? undefined : archiveFiles(join(dataDir, 'audit-archives'));
     return {
       handlers: {
         Erasures: erasures(deps),

@@ -1,4 +1,4 @@
-import { choice, duration, integer, type SettingsOf, text } from '../../lib/settings.ts';
+import { choice, duration, integer, type SettingsOf } from '../../lib/settings.ts';
 
 /** The settings that the service reads from the environment. Durations are in milliseconds. */
 export const settings = {
@@ -10,10 +10,11 @@ export const settings = {
   retentionIntervalMs: duration('PLINTH_AUDIT_RETENTION_INTERVAL', '24h', { min: '0s', max: '720h' }),
   /** The shortest time that anybody but the operator may keep events. */
   minRetentionMs: duration('PLINTH_AUDIT_MIN_RETENTION', '720h', { min: '1h', max: '876000h' }),
-  /** Where events are archived before they are purged. `none`: policies that ask for an archive purge nothing. */
+  /**
+   * Where events are archived before they are purged. `file`: in the data directory, which all processes must share. `none`: policies
+   * that ask for an archive purge nothing.
+   */
   archive: choice('PLINTH_AUDIT_ARCHIVE', 'file', ['file', 'none']),
-  /** The folder of the archives, which all processes must share. */
-  archiveFolder: text('PLINTH_AUDIT_ARCHIVE_DIR', '.plinth/audit-archives', 'a path', /^[^\0]+$/),
   /** How long idempotency keys are kept. */
   idempotencyMs: duration('PLINTH_AUDIT_IDEMPOTENCY_RETENTION', '720h', { min: '1h', max: '8760h' }),
 };

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -13,15 +12,11 @@ let folder: string;
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'plinth-archives-'));
-  const env = { PLINTH_AUDIT_ARCHIVE_DIR: join(folder, 'archives') };
-  server = await testServer({ services: ['audit', 'keys'], env });
+  server = await testServer({ services: ['audit', 'keys'] });
+  folder = server.db.options.dataDir;
   api = tools(server);
 });
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server.close());
 
 let tenants = 0;
 let own: TestRequest;
@@ -40,7 +35,7 @@ beforeEach(async () => {
 const enforce = (): Promise<EnforceResult> => api.send('POST', '/retention/enforce', own);
 const archives = (): Promise<Archive[]> => api.send('GET', '/retention/archives', own);
 const files = async (): Promise<string[]> => {
-  const all = await readdir(join(folder, 'archives'), { recursive: true });
+  const all = await readdir(join(folder, 'audit-archives'), { recursive: true });
   return all.filter((name) => name.includes(own.headers!['X-Tenant-ID']!) && /\.(gz|draft)$/.test(name));
 };
 
@@ -87,7 +82,7 @@ it('what is purged is archived first, as it was stored', async () => {
 });
 
 it('nothing is purged while the archive cannot be written, and all of it afterwards', async () => {
-  const [path, away] = [join(folder, 'archives'), join(folder, 'away')];
+  const [path, away] = [join(folder, 'audit-archives'), join(folder, 'away')];
   if (existsSync(path)) await rename(path, away);
   await writeFile(path, 'not a folder');
   expect(await enforce()).toEqual({ archived: 0, purged: 0, retained: 5, complete: true });
@@ -129,6 +124,6 @@ it('the content of a file that is gone is not found, like that of another tenant
   const [archive] = await archives();
   const path = `/retention/archives/${archive!.id}/content`;
   expect(await api.refusal('GET', path, inTenant('other'))).toEqual([404, 'audit: archive not found']);
-  await rm(join(folder, 'archives', archive!.sink_ref));
+  await rm(join(folder, 'audit-archives', archive!.sink_ref));
   expect(await api.refusal('GET', path, own)).toEqual([404, 'audit: archive not found']);
 });
