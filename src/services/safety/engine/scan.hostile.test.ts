@@ -129,11 +129,12 @@ test('20,000 keywords are compiled in bounded slices, once for scans at the same
     scanText(text, many),
     scanText(text, many),
   ]);
-  const again = await measure(text, many);
+  const again = [await measure(text, many), await measure(text, many), await measure(text, many)];
   expect(first.result).toMatchObject({ decision: 'flag', findings: [{ type: 'toxicity.keywords' }] });
   for (const other of others) expect(other).toEqual(first.result);
   expect(first.longest).toBeLessThanOrEqual(longestStretchMs);
-  expect(again.took).toBeLessThan(first.took / 4);
+  // The quickest of three, because anything else on the machine can hold one of them up.
+  expect(Math.min(...again.map(({ took }) => took))).toBeLessThan(first.took / 4);
 });
 
 test('the first scan goes on with a build when the one that began it has ended', async () => {

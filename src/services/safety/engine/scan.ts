@@ -84,9 +84,10 @@ async function resultOf(
   const unhurried = pace.unhurried();
   const redactor = new Redactor(input);
   let decision = decisionOf(drafts);
-  const replacements = decision === 'block' ? [] : await redactor.replacements(drafts, unhurried);
+  const made = decision === 'block' ? [] : await redactor.replacements(drafts, longestRedacted, unhurried);
+  const replacements = made ?? [];
   let redacted = replacements.length === 0 ? '' : await withReplacements(input.text, replacements, unhurried);
-  if (redacted.length > longestRedacted) {
+  if (made === undefined) {
     drafts.push(engineDraft('engine.limit', 'block', 'awareness', 'the redacted text would be too long'));
     decision = 'block';
   }

@@ -34,10 +34,19 @@ export class Redactor {
     this.#input = input;
   }
 
-  /** The replacements of a text, in its order. */
-  async replacements(drafts: readonly Draft[], pace: Pace): Promise<Replacement[]> {
+  /**
+   * The replacements of a text, in its order; undefined as soon as the text would be longer than `longest`, because making the names of
+   * many parts takes long.
+   */
+  async replacements(
+    drafts: readonly Draft[],
+    longest: number,
+    pace: Pace,
+  ): Promise<Replacement[] | undefined> {
     const replacements: Replacement[] = [];
-    for (const [index, { start, end, draft }] of (await hiddenParts(drafts, pace)).entries()) {
+    const hidden = await hiddenParts(drafts, pace);
+    let length = hidden.reduce((rest, { start, end }) => rest - (end - start), this.#input.text.length);
+    for (const [index, { start, end, draft }] of hidden.entries()) {
       if (index % 64 === 63) await pace.restIfDue();
       const raw = this.#input.text.slice(start, end);
       const [from, to] = draft.span!;
@@ -45,7 +54,10 @@ export class Redactor {
         draft.normalised !== undefined && from === start && to === end
           ? draft.normalised
           : raw.normalize('NFC');
-      replacements.push({ start, end, by: this.#replace(draft, raw, normalised) });
+      const by = this.#replace(draft, raw, normalised);
+      length += by.length;
+      if (length > longest) return undefined;
+      replacements.push({ start, end, by });
     }
     return replacements;
   }
