@@ -46,7 +46,10 @@ export interface TestResponse {
 
 export interface TestServerOptions {
   services: readonly ServedName[];
-  /** Modules that a test makes up, under names that the contract knows. Their migrations are not applied. */
+  /**
+   * Modules that a test makes up, under names that the contract knows. Their migrations are not applied. One of a service that is served
+   * takes its place.
+   */
   modules?: readonly ServiceModule[];
   /** Whether a second check validates requests and responses; true by default. */
   strict?: boolean;
@@ -116,7 +119,7 @@ async function run(
 ) {
   const app = await createApp({
     db,
-    modules: [...(await loadServices(services)), ...modules],
+    modules: [...(await loadServices(services.filter((name) => !modules.some((made) => made.name === name)))), ...modules],
     config: {
       rootToken,
       operator: { tenant: 'default', app: 'default' },

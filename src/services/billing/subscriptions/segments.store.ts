@@ -1,0 +1,82 @@
+import type { Sql } from '../../../db/index.ts';
+import type { Segment, SegmentKind } from '../periods/segments.ts';
+
+/** The subscription that segments belong to. */
+export interface Owner {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly app_id: string;
+}
+
+interface SegmentRow {
+  readonly starts_at: string;
+  readonly ends_at: string;
+  readonly kind: SegmentKind;
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly window_start: string;
+  readonly window_end: string;
+  readonly plan_id: string;
+  readonly revision: number;
+  readonly base_amount: number;
+  readonly base_plan_id: string;
+  readonly base_revision: number;
+}
+
+/** Every statement about the segments of subscriptions. */
+export const segmentStore = (sql: Sql) => ({
+  /** The segments whose periods end after a time, ascending. */
+  async list({ tenant_id, id }: Owner, after: number): Promise<Segment[]> {
+    const rows = await sql<SegmentRow[]>`
+      select starts_at, ends_at, kind, period_start, period_end, window_start, window_end, plan_id, revision, base_amount,
+        base_plan_id, base_revision
+      from billing.segment
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and period_end > ${new Date(after)}
+      order by starts_at`;
+    return rows.map(segmentOf);
+  },
+
+  /**
+   * Replaces everything from a time on. A segment that contains the time ends there. Because a counter refers to its segment, one
+   * that an event has entered meanwhile cannot be deleted: the violation of `usage_total_segment` asks to repeat the transaction.
+   */
+  async replaceFrom({ tenant_id, id, app_id }: Owner, at: number, rest: readonly Segment[]): Promise<void> {
+    const from = new Date(at);
+    await sql`
+      delete from billing.segment where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at >= ${from}`;
+    await sql`
+      update billing.segment set ends_at = ${from}
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at < ${from} and ends_at > ${from}`;
+    if (rest.length === 0) return;
+    await sql`
+      insert into billing.segment ${sql(
+        rest.map(({ start, end, kind, period, window, plan, base }) => ({
+          tenant_id,
+          subscription_id: id,
+          app_id,
+          starts_at: new Date(start),
+          ends_at: new Date(end),
+          kind,
+          period_start: new Date(period.start),
+          period_end: new Date(period.end),
+          window_start: new Date(window.start),
+          window_end: new Date(window.end),
+          plan_id: plan.planId,
+          revision: plan.revision,
+          base_amount: String(base.amount),
+          base_plan_id: base.planId,
+          base_revision: base.revision,
+        })),
+      )}`;
+  },
+});
+
+const segmentOf = (row: SegmentRow): Segment => ({
+  start: Date.parse(row.starts_at),
+  end: Date.parse(row.ends_at),
+  kind: row.kind,
+  period: { start: Date.parse(row.period_start), end: Date.parse(row.period_end) },
+  window: { start: Date.parse(row.window_start), end: Date.parse(row.window_end) },
+  plan: { planId: row.plan_id, revision: row.revision },
+  base: { planId: row.base_plan_id, revision: row.base_revision, amount: BigInt(row.base_amount) },
+});

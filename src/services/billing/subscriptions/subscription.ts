@@ -1,0 +1,11 @@
+import type { Subscription } from '../../../../generated/billing/types.ts';
+import type { ListedSubscription } from './subscriptions.store.ts';
+
+/** A subscription as responses show it. */
+export const subscriptionOf = ({
+  anchor: _anchor,
+  billing_period: _period,
+  next_action_at: _next,
+  trial_ending_told: _told,
+  ...row
+}: ListedSubscription): Subscription => row;
