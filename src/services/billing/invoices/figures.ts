@@ -61,6 +61,12 @@ export function figuresOf(amounts: readonly bigint[], { coupons, taxRates, payer
   };
 }
 
+/** Whether an amount is beyond what JSON represents exactly. */
+export const hasInexpressibleAmount = (
+  amounts: readonly bigint[],
+  { subtotal, discountAmount, taxAmount, total }: Figures,
+): boolean => ![...amounts, subtotal, discountAmount, taxAmount, total].every(isExpressible);
+
 /** Why an invoice cannot become final, or undefined if it can. */
 export function incompleteness(
   amounts: readonly bigint[],
@@ -69,9 +75,8 @@ export function incompleteness(
 ): string | undefined {
   if (amounts.length === 0) return 'invoice has nothing to bill';
   if (amounts.length > mostLines) return `invoice has more than ${mostLines} lines`;
-  const { subtotal, discountAmount, taxAmount, total } = figures;
-  if (![...amounts, subtotal, discountAmount, taxAmount, total].every(isExpressible))
-    return 'invoice has an amount that is too large';
+  const { total } = figures;
+  if (hasInexpressibleAmount(amounts, figures)) return 'invoice has an amount that is too large';
   if (total < 0n && payer === null) return 'invoice has a credit and no customer to give it to';
   if (taxRates.length > 0 && (payer?.address?.country ?? null) === null)
     return 'customer has no country, so that its tax is not known';

@@ -1,0 +1,97 @@
+import { Big } from 'big.js';
+import type { BillingAddress, TaxId, TaxRate } from '../../../../generated/billing/types.ts';
+import type { Sql } from '../../../db/index.ts';
+import type { Owner } from '../subscriptions/segments.store.ts';
+import type { RedeemedCoupon } from './discounts.ts';
+import type { Tally } from './owed.ts';
+
+/** The customer that an invoice bills. */
+export interface PayerRow {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly balance: number;
+  readonly billing_address: BillingAddress | null;
+  readonly tax_ids: TaxId[];
+  readonly isErased: boolean;
+}
+
+interface RedemptionRow {
+  readonly coupon_id: string;
+  readonly code: string;
+  readonly percentage: string | null;
+  readonly amount: number | null;
+  readonly duration: RedeemedCoupon['duration'];
+  readonly duration_periods: number | null;
+  readonly times_used: number;
+}
+
+/** The statements that read what an invoice depends on besides the segments of its subscription. */
+export const accountStore = (sql: Sql) => ({
+  /** The counters of the segments from a time on. */
+  async tallies({ tenant_id, id }: Owner, from: number): Promise<Tally[]> {
+    const rows = await sql<{ segment_start: string; feature_key: string; quantity: string }[]>`
+      select segment_start, feature_key, quantity::text from billing.usage_total
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start >= ${new Date(from)}`;
+    return rows.map(({ segment_start, feature_key, quantity }) => ({
+      segmentStart: Date.parse(segment_start),
+      featureKey: feature_key,
+      quantity: new Big(quantity),
+    }));
+  },
+
+  /** What was counted before a time, by feature: seats that were taken then are still held. */
+  async countedBefore({ tenant_id, id }: Owner, until: number): Promise<Map<string, Big>> {
+    const rows = await sql<{ feature_key: string; quantity: string }[]>`
+      select feature_key, sum(quantity)::text as quantity from billing.usage_total
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start < ${new Date(until)}
+      group by feature_key`;
+    return new Map(rows.map(({ feature_key, quantity }) => [feature_key, new Big(quantity)]));
+  },
+
+  /** The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. */
+  async coupons({ tenant_id, id }: Owner, currency: string): Promise<RedeemedCoupon[]> {
+    const rows = await sql<RedemptionRow[]>`
+      select coupon_id, code, percentage, amount, duration, duration_periods, times_used from billing.redemption
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and (currency is null or currency = ${currency})
+      order by position`;
+    return rows.map((row) => ({
+      couponId: row.coupon_id,
+      code: row.code,
+      value: row.percentage === null ? { amount: BigInt(row.amount ?? 0) } : { percentage: row.percentage },
+      duration: row.duration,
+      periods: row.duration_periods,
+      timesUsed: row.times_used,
+    }));
+  },
+
+  /** Counts a discount of coupons on a final invoice, or takes it back. */
+  async use({ tenant_id, id }: Owner, couponIds: readonly string[], by: 1 | -1): Promise<void> {
+    if (couponIds.length === 0) return;
+    await sql`
+      update billing.redemption set times_used = greatest(times_used + ${by}, 0)
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and coupon_id = any(${[...couponIds]}::text[])`;
+  },
+
+  /** The rates of a country; without a country, one of the app's, which shows that it has any. */
+  async taxRates(app: string, country: string | null): Promise<TaxRate[]> {
+    return await sql<TaxRate[]>`
+      select id, country, state, name, rate, app_id, created_at from billing.tax_rate
+      where app_id = ${app} ${country === null ? sql`` : sql`and country = ${country.toUpperCase()}`}
+      limit ${country === null ? 1 : 1_000}`;
+  },
+
+  /** The named customer, otherwise the tenant's oldest one with the currency. `lock` keeps its balance until the end of the transaction. */
+  async payer(
+    { tenant_id, app_id }: Owner,
+    { customerId, currency, lock }: { customerId: string | null; currency: string; lock: boolean },
+  ): Promise<PayerRow | undefined> {
+    const [payer] = await sql<PayerRow[]>`
+      select id, name, email, balance, billing_address, tax_ids, deleted_at is not null as "isErased" from billing.customer
+      where tenant_id = ${tenant_id} and app_id = ${app_id}
+        ${customerId === null ? sql`and currency = ${currency} and deleted_at is null` : sql`and id = ${customerId}`}
+      order by id limit 1
+      ${lock ? sql`for no key update` : sql``}`;
+    return payer;
+  },
+});

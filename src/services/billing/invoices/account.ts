@@ -1,0 +1,94 @@
+import type { Sql } from '../../../db/index.ts';
+import type { Deps } from '../deps.ts';
+import type { Segment } from '../periods/segments.ts';
+import { revisionStore } from '../plans/revisions.store.ts';
+import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
+import { accountStore, type PayerRow } from './account.store.ts';
+import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
+import type { Line } from './lines.ts';
+import { owedBy, type Owed } from './owed.ts';
+import { pricedPlan } from './priced-plan.ts';
+import { unsettledLines, type Settlements } from './settlement.ts';
+import { settlementStore } from './settlements.store.ts';
+
+/** The subscription that an invoice is of. */
+export interface Billed extends Owner {
+  readonly customer_id: string | null;
+}
+
+/** Which charges an invoice has. */
+export interface Scope {
+  /** Periods count as they stood at this time, in milliseconds since 1970. */
+  readonly asOf: number;
+  /** Whether the running period counts as far as it has come, besides the periods that have ended. */
+  readonly withRunning: boolean;
+}
+
+/** An invoice as it would be now. */
+export interface Computed {
+  readonly lines: readonly Line[];
+  readonly figures: Figures;
+  readonly terms: InvoiceTerms;
+  readonly payer: PayerRow | undefined;
+  readonly owed: readonly Owed[];
+  readonly settlements: Settlements;
+}
+
+/** Periods that ended longer ago are closed: 13 months, so that each period of a yearly plan can still be corrected. */
+const closedAfterMs = 400 * 86_400_000;
+
+/**
+ * Computes what a subscription owes minus what was settled.
+ * @param lock whether the payer is locked, so that its credit cannot be used twice
+ */
+export async function computed(
+  sql: Sql,
+  { revisions }: Pick<Deps, 'revisions'>,
+  billed: Billed,
+  { asOf, withRunning, currency, lock }: Scope & { readonly currency: string; readonly lock: boolean },
+): Promise<Computed> {
+  const store = accountStore(sql);
+  const segments = await segmentStore(sql).list(billed, asOf - closedAfterMs);
+  const from = segments[0]?.start ?? asOf;
+  const [tallies, seatsBefore, settlements, coupons, payer] = await Promise.all([
+    store.tallies(billed, from),
+    store.countedBefore(billed, from),
+    settlementStore(sql).list(billed, segments[0]?.period.start ?? asOf),
+    store.coupons(billed, currency),
+    store.payer(billed, { customerId: billed.customer_id, currency, lock }),
+  ]);
+  const [taxRates, planOf] = await Promise.all([
+    store.taxRates(billed.app_id, payer?.billing_address?.country ?? null),
+    plansOf(sql, revisions, billed.app_id, segments),
+  ]);
+  const owed = owedBy({ segments, tallies, seatsBefore, planOf }, asOf);
+  const lines = unsettledLines(owed, settlements, withRunning ? 'begun' : 'ended');
+  const terms: InvoiceTerms = {
+    coupons,
+    taxRates,
+    payer: payer === undefined ? null : { address: payer.billing_address, balance: BigInt(payer.balance) },
+  };
+  const figures = figuresOf(
+    lines.map(({ amount }) => amount),
+    terms,
+  );
+  return { lines, figures, terms, payer, owed, settlements };
+}
+
+/** The plans of segments and of their base prices, by revision. */
+async function plansOf(sql: Sql, revisions: Deps['revisions'], app: string, segments: readonly Segment[]) {
+  const wanted = segments.flatMap(({ plan, base }) => [plan, base]);
+  const [revisionOf, names] = await Promise.all([
+    revisions.read(sql, app, wanted),
+    revisionStore(sql).names(app, [...new Set(wanted.map(({ planId }) => planId))]),
+  ]);
+  const priced = new Map<string, ReturnType<typeof pricedPlan>>();
+  return ({ planId, revision }: Segment['plan']) => {
+    const name = `${planId} ${revision}`;
+    const known = priced.get(name);
+    if (known !== undefined) return known;
+    const plan = pricedPlan(revisionOf({ planId, revision }), names.get(planId) ?? planId);
+    priced.set(name, plan);
+    return plan;
+  };
+}

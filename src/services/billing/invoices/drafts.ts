@@ -1,0 +1,94 @@
+import type { InvoiceOrigin, Metadata } from '../../../../generated/billing/types.ts';
+import { newId } from '../../../lib/ids.ts';
+import { momentText } from '../../../lib/moments.ts';
+import type { Deps } from '../deps.ts';
+import { Refused } from '../errors.ts';
+import type { Stretch } from '../periods/calendar.ts';
+import type { Write } from '../writes.ts';
+import { computed, type Billed, type Computed, type Scope } from './account.ts';
+import { hasInexpressibleAmount } from './figures.ts';
+import { invoiceOf, storedFigures } from './invoice.ts';
+import { invoiceStore, type InvoiceRow } from './invoices.store.ts';
+import { invoiceNumber, numberingYear } from './numbers.ts';
+
+/** What a draft is made of besides its charges. */
+export interface DraftTerms extends Scope {
+  readonly origin: InvoiceOrigin;
+  readonly currency: string;
+  readonly period: Stretch;
+  /** When it becomes final by itself, in milliseconds since 1970; null when somebody has to ask. */
+  readonly finalizeAt: number | null;
+  readonly metadata: Metadata;
+}
+
+/** The charges of an invoice that is made or computed again: those of a renewal are of the periods that had ended with it. */
+export const scopeOf = ({ origin, period_end }: Pick<InvoiceRow, 'origin' | 'period_end'>, now: number): Scope =>
+  origin === 'renewal'
+    ? { asOf: Date.parse(period_end), withRunning: false }
+    : { asOf: now, withRunning: origin === 'manual' };
+
+/** Makes a draft of a subscription whose row is locked, and gives it the next number. */
+export async function draft(
+  { sql, emit }: Pick<Write, 'sql' | 'emit'>,
+  { revisions, clock }: Pick<Deps, 'revisions' | 'clock'>,
+  billed: Billed,
+  terms: DraftTerms,
+): Promise<InvoiceRow> {
+  const result = await computed(sql, { revisions }, billed, { ...terms, lock: false });
+  return await stored({ sql, emit }, clock.now(), billed, terms, result);
+}
+
+/** Makes a draft of the periods that have ended, unless nothing in it costs anything. */
+export async function draftUnlessFree(
+  { sql, emit }: Pick<Write, 'sql' | 'emit'>,
+  { revisions, clock }: Pick<Deps, 'revisions' | 'clock'>,
+  billed: Billed,
+  terms: DraftTerms,
+): Promise<InvoiceRow | undefined> {
+  const result = await computed(sql, { revisions }, billed, { ...terms, lock: false });
+  if (result.lines.every(({ amount }) => amount === 0n)) return undefined;
+  return await stored({ sql, emit }, clock.now(), billed, terms, result);
+}
+
+async function stored(
+  { sql, emit }: Pick<Write, 'sql' | 'emit'>,
+  now: number,
+  { tenant_id, id, app_id }: Billed,
+  { origin, currency, period, finalizeAt, metadata }: DraftTerms,
+  result: Computed,
+): Promise<InvoiceRow> {
+  if (hasInexpressibleAmount(result.lines.map(({ amount }) => amount), result.figures))
+    throw Refused('invoice_incomplete', 'invoice has an amount that is too large');
+  const year = numberingYear(now);
+  const row: InvoiceRow = {
+    tenant_id,
+    id: newId('inv', now),
+    app_id,
+    number: invoiceNumber(year, await invoiceStore(sql).nextSequence(app_id, year)),
+    subscription_id: id,
+    status: 'draft',
+    origin,
+    currency,
+    ...storedFigures(result),
+    amount_paid: 0,
+    bill_to: null,
+    period_start: momentText(period.start),
+    period_end: momentText(period.end),
+    due_date: null,
+    finalized_at: null,
+    paid_at: null,
+    voided_at: null,
+    void_reason: null,
+    payment_ref: null,
+    attempt_count: 0,
+    next_attempt_at: null,
+    auto_finalize_at: finalizeAt === null ? null : momentText(finalizeAt),
+    metadata,
+    created_at: momentText(now),
+    updated_at: momentText(now),
+  };
+  await invoiceStore(sql).insert(row);
+  await invoiceStore(sql).replaceLines(row, result.lines);
+  emit('billing.invoice.created', row, invoiceOf(row, []));
+  return row;
+}

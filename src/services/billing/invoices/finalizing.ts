@@ -1,0 +1,88 @@
+import type { BillTo } from '../../../../generated/billing/types.ts';
+import { momentText } from '../../../lib/moments.ts';
+import type { Deps } from '../deps.ts';
+import { balanceStore } from '../customers/balance.store.ts';
+import { Refused } from '../errors.ts';
+import type { Write } from '../writes.ts';
+import { accountStore, type PayerRow } from './account.store.ts';
+import { computed, type Billed, type Computed } from './account.ts';
+import { scopeOf } from './drafts.ts';
+import { incompleteness } from './figures.ts';
+import { invoiceOf, storedFigures } from './invoice.ts';
+import { type InvoiceChange, invoiceStore, type InvoiceRow } from './invoices.store.ts';
+import { settled } from './settlement.ts';
+import { settlementStore } from './settlements.store.ts';
+
+type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
+
+/**
+ * Makes a draft final: it is computed once more, its charges are settled, and its payer's credit is used. The rows of its subscription
+ * and of the draft are locked.
+ * @throws Refused `invoice_incomplete`
+ */
+export async function finalize(
+  write: Pick<Write, 'sql' | 'emit'>,
+  deps: FinalizingDeps,
+  billed: Billed,
+  invoice: InvoiceRow,
+): Promise<InvoiceRow> {
+  const { sql, emit } = write;
+  const now = deps.clock.now();
+  const { currency } = invoice;
+  const result = await computed(sql, deps, billed, { ...scopeOf(invoice, now), currency, lock: true });
+  const { lines, figures, terms, payer } = result;
+  const missing = incompleteness(
+    lines.map(({ amount }) => amount),
+    figures,
+    terms,
+  );
+  if (missing !== undefined) throw Refused('invoice_incomplete', missing);
+  await settle(write, billed, result);
+  if (payer !== undefined && figures.balanceChange !== 0n) {
+    const about = { reason: null, idempotencyKey: null, invoiceId: invoice.id, paymentId: null };
+    await balanceStore(sql).change(billed.tenant_id, payer.id, figures.balanceChange, about, now);
+  }
+  const change: InvoiceChange = {
+    ...storedFigures(result),
+    status: 'pending',
+    bill_to: billToOf(payer),
+    finalized_at: momentText(now),
+    due_date: momentText(now + deps.settings.paymentTermsMs),
+    // Whoever asks for an invoice collects it, unless there is nothing to collect.
+    next_attempt_at: invoice.origin === 'manual' && figures.amountDue > 0n ? null : momentText(now),
+    auto_finalize_at: null,
+  };
+  await invoiceStore(sql).change(invoice, change, now);
+  await invoiceStore(sql).replaceLines(invoice, lines);
+  const final = { ...invoice, ...change, updated_at: momentText(now) } as InvoiceRow;
+  emit('billing.invoice.finalized', final, invoiceOf(final, []));
+  return final;
+}
+
+/** Notes what the invoice bills, and which coupons it uses. */
+async function settle(
+  { sql }: Pick<Write, 'sql'>,
+  billed: Billed,
+  { lines, owed, settlements, figures }: Computed,
+): Promise<void> {
+  await settlementStore(sql).replace(
+    billed,
+    lines.map(({ key }) => key),
+    settled(settlements, lines, owed),
+  );
+  await accountStore(sql).use(
+    billed,
+    figures.discounts.map(({ couponId }) => couponId),
+    1,
+  );
+}
+
+const billToOf = (payer: PayerRow | undefined): BillTo | null =>
+  payer === undefined || payer.isErased
+    ? null
+    : {
+        name: payer.name,
+        email: payer.email,
+        billing_address: payer.billing_address,
+        tax_ids: payer.tax_ids,
+      };
