@@ -29,6 +29,13 @@ export const revisionStore = (sql: Sql) => ({
       where app_id = ${app}`;
   },
 
+  /** The revision of a plan that counts from now on. */
+  async current(app: string, planId: string): Promise<number | undefined> {
+    const [plan] = await sql<{ revision: number }[]>`
+      select revision from billing.plan where app_id = ${app} and id = ${planId}`;
+    return plan?.revision;
+  },
+
   /** The names of plans, which change without a revision. */
   async names(app: string, planIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await sql<{ id: string; name: string }[]>`

@@ -69,6 +69,13 @@ export const segmentStore = (sql: Sql) => ({
         })),
       )}`;
   },
+
+  /** Makes the segments from a time on parts of a trial, which nobody pays. */
+  async makeTrial({ tenant_id, id }: Owner, at: number): Promise<void> {
+    await sql`
+      update billing.segment set kind = 'trial'
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at >= ${new Date(at)}`;
+  },
 });
 
 const segmentOf = (row: SegmentRow): Segment => ({
