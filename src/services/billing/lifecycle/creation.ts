@@ -3,7 +3,6 @@ import type { Context } from '../../../http/context.ts';
 import { Forbidden, Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
-import { customerStore } from '../customers/customers.store.ts';
 import { CustomerNotFound, PlanNotFound, Refused } from '../errors.ts';
 import { beginning } from '../periods/course.ts';
 import { segmentAt } from '../periods/segments.ts';
@@ -11,6 +10,7 @@ import { planStore, type SubscribedPlan } from '../plans/plans.store.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { type ListedSubscription, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
+import { payersStore } from './payers.store.ts';
 import { advance, type LifecycleDeps } from './renewals.ts';
 import { currentTerms, follow, nextAction } from './standing.ts';
 
@@ -78,7 +78,7 @@ async function checkCustomer(
   { currency }: SubscribedPlan,
 ): Promise<void> {
   if (customer_id === null) return;
-  const customer = await customerStore(sql).find({ app, tenant: tenant_id }, customer_id);
+  const customer = await payersStore(sql).keep(tenant_id, app, customer_id);
   if (customer === undefined) throw CustomerNotFound();
   if (customer.currency !== currency) throw Invalid(`customer_id: is billed in ${customer.currency}, the plan in ${currency}`);
 }

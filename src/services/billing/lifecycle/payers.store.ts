@@ -1,8 +1,17 @@
 import type { Sql } from '../../../db/index.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 
-/** The statements that tell whether a trial can become a paid period. */
+/** The statements about who pays for a subscription. */
 export const payersStore = (sql: Sql) => ({
+  /** Reads a customer, which cannot be erased until the end of the transaction. */
+  async keep(tenant: string, app: string, customerId: string): Promise<{ readonly currency: string } | undefined> {
+    const [customer] = await sql<{ currency: string }[]>`
+      select currency from billing.customer
+      where tenant_id = ${tenant} and app_id = ${app} and id = ${customerId} and deleted_at is null
+      for key share`;
+    return customer;
+  },
+
   /** Whether trials of a plan need a payment method to go on. */
   async demandsMethod(app: string, planId: string): Promise<boolean> {
     const [plan] = await sql<{ demands: boolean }[]>`

@@ -91,6 +91,13 @@ export const subscriptionStore = (sql: Sql) => ({
       where tenant_id = ${tenant_id} and id = ${id}`;
   },
 
+  /** Looks at a subscription that is due again later. */
+  async postpone({ tenant_id, id }: Pick<SubscriptionRow, 'tenant_id' | 'id'>, until: number): Promise<void> {
+    await sql`
+      update billing.subscription set next_action_at = ${new Date(until)}
+      where tenant_id = ${tenant_id} and id = ${id} and next_action_at <= ${new Date(until)}`;
+  },
+
   /** Whether a plan has live subscriptions. */
   async isUsed(app: string, planId: string): Promise<boolean> {
     const found = await sql`
