@@ -29,4 +29,14 @@ export const dueInvoiceStore = (sql: Sql) => ({
       select tenant_id, app_id, id from billing.invoice
       where status = 'pending' and due_date <= ${new Date(at)} order by due_date limit ${most}`;
   },
+
+  /** Looks at an invoice that something is due for again later. */
+  async postpone({ tenant_id, id }: DueInvoice, until: number): Promise<void> {
+    const later = new Date(until);
+    await sql`
+      update billing.invoice
+      set next_attempt_at = case when next_attempt_at < ${later} then ${later} else next_attempt_at end,
+        due_date = case when status = 'pending' and due_date < ${later} then ${later} else due_date end
+      where tenant_id = ${tenant_id} and id = ${id}`;
+  },
 });
