@@ -30,13 +30,12 @@ export const dueInvoiceStore = (sql: Sql) => ({
       where status = 'pending' and due_date <= ${new Date(at)} order by due_date limit ${most}`;
   },
 
-  /** Looks at an invoice that something is due for again later. */
+  /** Puts off the next attempt to collect an invoice. */
   async postpone({ tenant_id, id }: DueInvoice, until: number): Promise<void> {
     const later = new Date(until);
     await sql`
       update billing.invoice
-      set next_attempt_at = case when next_attempt_at < ${later} then ${later} else next_attempt_at end,
-        due_date = case when status = 'pending' and due_date < ${later} then ${later} else due_date end
-      where tenant_id = ${tenant_id} and id = ${id}`;
+      set next_attempt_at = ${later}
+      where tenant_id = ${tenant_id} and id = ${id} and next_attempt_at < ${later}`;
   },
 });
