@@ -13,7 +13,11 @@
 import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import type { Deps } from './deps.ts';
+import { entitlements } from './entitlements/entitlements.ts';
+import { createStandings } from './entitlements/standing.ts';
 import { encodeError } from './errors.ts';
+import { createIntake } from './meter/intake.ts';
+import { meter } from './meter/meter.ts';
 import { createRevisions } from './plans/revisions.ts';
 import { settings } from './settings.ts';
 import { createWriter } from './writes.ts';
@@ -27,12 +31,31 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
+    built: ['Meter', 'Entitlements'],
     create({ db, settings, log }): Service {
-      const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const deps: Deps = {
+        db,
+        write: createWriter({ db }),
+        settings,
+        log,
+        clock,
+        revisions: createRevisions(),
+      };
+      const intake = createIntake({
+        db,
+        mostWaiting: settings.meterBuffer,
+        mostTogether: settings.meterBatch,
+      });
+      const standings = createStandings(deps);
       return {
-        handlers: {},
+        handlers: {
+          Entitlements: entitlements({ ...deps, standings }),
+          Meter: meter({ ...deps, intake, standings }),
+        },
         encodeError,
         outbox: {},
+        queues: intake.queues,
+        stop: () => intake.close(),
       };
     },
   };
