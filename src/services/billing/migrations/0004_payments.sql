@@ -63,6 +63,8 @@ create table billing.payment (
   constraint payment_invoice foreign key (tenant_id, invoice_id) references billing.invoice (tenant_id, id)
 );
 create index payment_app on billing.payment (app_id, id);
+-- Notifications name a payment without its tenant.
+create unique index payment_id on billing.payment (id);
 create index payment_of_invoice on billing.payment (tenant_id, invoice_id, id);
 create index payment_of_customer on billing.payment (tenant_id, customer_id, id);
 create index payment_at_processor on billing.payment (processor_name, processor_id) where processor_id is not null;

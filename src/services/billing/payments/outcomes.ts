@@ -36,8 +36,11 @@ export async function settle(
     return { payment: row, isChanged: false };
   }
   const at = deps.clock.now();
-  const unapplied = BigInt(row.unapplied_amount) + (await applied(tx, row, after.received - before.received, at));
+  const arrived = after.received - before.received;
+  const left = arrived > 0n ? await receive(tx, { ...key, id: key.invoice_id }, arrived, at) : 0n;
+  const unapplied = BigInt(row.unapplied_amount) + left;
   const payment = await stored(tx, row, { after, unapplied, at });
+  if (arrived > 0n) await cancelOpen(tx, key, at);
   await credit(tx, payment, {
     amount: creditOf(unapplied, after.refunded) - creditOf(BigInt(row.unapplied_amount), before.refunded),
     at,
@@ -47,14 +50,17 @@ export async function settle(
   return { payment, isChanged: true };
 }
 
-/** Adds what has arrived to the invoice and returns what is left over. A paid invoice needs no other payment. */
-async function applied(tx: Write, row: PaymentRow, arrived: bigint, at: number): Promise<bigint> {
-  if (arrived === 0n) return 0n;
-  const { tenant_id, app_id, invoice_id } = row;
-  const left = await receive(tx, { tenant_id, app_id, id: invoice_id }, arrived, at);
-  for (const other of await paymentStore(tx.sql).cancelOpen(row, at))
-    if (other.id !== row.id) emitCanceled(tx, other);
-  return left;
+/** Cancels the open payments of an invoice that is paid or voided; of every other invoice none. The invoice is locked. */
+export async function cancelOpen(
+  tx: Write,
+  invoice: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
+  at: number,
+): Promise<void> {
+  for (const payment of await paymentStore(tx.sql).cancelOpen(invoice, at))
+    tx.emit('billing.payment.canceled', payment, {
+      ...paymentEvent(payment),
+      previous: { status: 'pending' },
+    });
 }
 
 async function stored(
@@ -72,8 +78,7 @@ async function stored(
     failure_code: failure?.code ?? null,
     failure_message: failure?.message ?? null,
     ...(!isOpen && { next_action: null, check_at: null }),
-    ...(status !== row.status && status !== 'refunded' && { completed_at: momentText(at) }),
-    ...(row.completed_at === null && !isOpen && { completed_at: momentText(at) }),
+    ...(!isOpen && (row.completed_at === null || status !== row.status) && { completed_at: momentText(at) }),
   };
   return await paymentStore(sql).change(row, change, at);
 }
@@ -98,19 +103,13 @@ async function credit(
   await balanceStore(tx.sql).change(tenant_id, customer_id, change, { ...about, reason }, at);
 }
 
+/** One event for each thing that the outcome has made true. */
 function report(tx: Write, before: PaymentRow, after: PaymentRow): void {
   const data = { ...paymentEvent(after), previous: { status: before.status } };
-  const hasSucceeded = after.received_amount > 0 && before.received_amount === 0;
-  if (hasSucceeded || (after.status === 'succeeded' && before.status !== 'succeeded'))
+  const hasBecome = (status: PaymentRow['status']) => after.status === status && before.status !== status;
+  if (hasBecome('succeeded') || after.received_amount > before.received_amount)
     tx.emit('billing.payment.succeeded', after, data);
-  if (after.status === 'failed' && before.status !== 'failed') tx.emit('billing.payment.failed', after, data);
-  if (after.status === 'canceled' && before.status !== 'canceled') emitCanceled(tx, after, before);
+  if (hasBecome('failed')) tx.emit('billing.payment.failed', after, data);
+  if (hasBecome('canceled')) tx.emit('billing.payment.canceled', after, data);
   if (after.refunded_amount > before.refunded_amount) tx.emit('billing.payment.refunded', after, data);
-}
-
-export function emitCanceled(tx: Write, after: PaymentRow, before = { status: 'pending' }): void {
-  tx.emit('billing.payment.canceled', after, {
-    ...paymentEvent(after),
-    previous: { status: before.status },
-  });
 }
