@@ -14,7 +14,15 @@ import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import type { Deps } from './deps.ts';
 import { encodeError } from './errors.ts';
+import { notifications } from './notifications/notifications.ts';
+import { secretsOf } from './notifications/secrets.ts';
+import { providerEventSweep } from './notifications/sweeps.ts';
+import type { PaymentDeps } from './payments/deps.ts';
+import { createLater } from './payments/later.ts';
+import { paymentMethods } from './payments/payment-methods.ts';
+import { payments } from './payments/payments.ts';
 import { createRevisions } from './plans/revisions.ts';
+import { createProvider } from './providers/providers.ts';
 import { settings } from './settings.ts';
 import { createWriter } from './writes.ts';
 
@@ -27,12 +35,22 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
-    create({ db, settings, log }): Service {
+    built: ['Notifications', 'PaymentMethods', 'Payments'],
+    async create({ db, settings, log, dataDir }): Promise<Service> {
       const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
+      const later = createLater(log);
+      const paying: PaymentDeps = { ...deps, provider, later, onFailed: async () => {} };
       return {
-        handlers: {},
+        handlers: {
+          Notifications: notifications({ ...paying, secrets }),
+          PaymentMethods: paymentMethods(paying),
+          Payments: payments(paying),
+        },
         encodeError,
         outbox: {},
+        sweeps: [providerEventSweep(deps)],
+        stop: () => later.idle(),
       };
     },
   };

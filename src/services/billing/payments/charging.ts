@@ -57,6 +57,7 @@ async function note(
   if (row.status === 'pending') {
     const isOpen = result.state === 'pending';
     const next_action = isOpen ? result.nextAction : null;
+    if (processor_id === row.processor_id && next_action?.value === row.next_action?.value) return row;
     const checkAt = isOpen ? nextCheck(Date.parse(row.created_at), at) : at + leaseMs;
     return await store.change(row, { processor_id, next_action, check_at: momentText(checkAt) }, at);
   }

@@ -132,13 +132,20 @@ export const paymentStore = (sql: Sql) => ({
       returning ${columns(sql)}`;
   },
 
+  /** Says when a payment is looked at again, unless its outcome has become known meanwhile. */
+  async checkAgain({ tenant_id, id }: Key, at: number | null): Promise<void> {
+    await sql`
+      update billing.payment set check_at = ${at === null ? null : new Date(at)}
+      where tenant_id = ${tenant_id} and id = ${id} and check_at is not null`;
+  },
+
   /** Takes up payments of a provider that are due for a look, until a time at which others may take them up. */
-  async claim(provider: string, { at, until, most }: { at: number; until: number; most: number }): Promise<PaymentRow[]> {
+  async claim(processors: readonly string[], { at, until, most }: { at: number; until: number; most: number }): Promise<PaymentRow[]> {
     return await sql<PaymentRow[]>`
       update billing.payment set check_at = ${new Date(until)}
       where (tenant_id, id) in (
         select tenant_id, id from billing.payment
-        where check_at <= ${new Date(at)} and processor_name = ${provider}
+        where check_at <= ${new Date(at)} and processor_name = any(${[...processors]}::text[])
         order by check_at limit ${most} for no key update skip locked
       )
       returning ${columns(sql)}`;

@@ -17,11 +17,10 @@ import { type DueRefund, refundStore } from './refunds.store.ts';
  * @returns how many were taken up
  */
 export async function reconcile(deps: PaymentDeps, now: number, most = 20): Promise<number> {
-  if (deps.provider === undefined) return 0;
-  const { name } = deps.provider;
   const claim = { at: now, until: now + leaseMs, most };
-  const payments = await paymentStore(deps.db.sql).claim(name, claim);
-  const refunds = await refundStore(deps.db.sql).claim(name, claim);
+  const processors = deps.provider === undefined ? [] : [deps.provider.name];
+  const payments = await paymentStore(deps.db.sql).claim(processors, claim);
+  const refunds = await refundStore(deps.db.sql).claim([...processors, 'manual'], claim);
   await Promise.all([
     ...payments.map((payment) => guarded(deps, payment.id, () => reconcilePayment(deps, payment, now))),
     ...refunds.map((refund) => guarded(deps, refund.id, () => reconcileRefund(deps, refund, now))),
@@ -45,39 +44,33 @@ export async function reconcilePayment(deps: PaymentDeps, payment: PaymentRow, n
     deps.log.warn({ err: result.cause, payment: payment.id }, 'the outcome of a payment is still unknown');
   const after = await record(deps, payment, result);
   if (after.status === 'pending' && isOld && payment.processor_id === null) await giveUp(deps, payment);
-  else await postpone(deps, after, now, result);
+  else await checkAgain(deps, after, now, result);
 }
 
 /** Asks the provider. What is old or canceled is given up there, too. */
 async function newsOf({ provider }: PaymentDeps, payment: PaymentRow, isOld: boolean): Promise<ChargeResult> {
-  const { charge, lookup, cancel } = bound(configured(provider));
+  const mover = configured(provider);
   const asked = chargeOf(payment);
   const isCanceled = payment.status === 'canceled';
-  if (payment.processor_id === null) return isOld || isCanceled ? { state: 'unknown' } : await charge(asked);
+  if (payment.processor_id === null) return isOld || isCanceled ? { state: 'unknown' } : await mover.charge(asked);
   const started = { ...asked, processorId: payment.processor_id };
-  return isOld || isCanceled ? await cancel(started) : await lookup(started);
+  return isOld || isCanceled ? await mover.cancel(started) : await mover.lookup(started);
 }
-
-const bound = (provider: ReturnType<typeof configured>) => ({
-  charge: provider.charge.bind(provider),
-  lookup: provider.lookup.bind(provider),
-  cancel: provider.cancel.bind(provider),
-});
 
 /** No provider has an id for it, and a key that old may be forgotten: money that arrives nevertheless is notified. */
 const giveUp = (deps: PaymentDeps, payment: PaymentRow) =>
   deps.write(system(payment.tenant_id, payment.app_id), (tx) => settle(tx, deps, payment, { kind: 'canceled' }));
 
 /** Whatever is open or unknown is looked at again; what has ended is not. */
-async function postpone(
-  deps: PaymentDeps,
+async function checkAgain(
+  { db }: PaymentDeps,
   payment: PaymentRow,
   now: number,
   { state }: ChargeResult,
 ): Promise<void> {
   const isOpen = payment.status === 'pending' || state === 'unknown';
-  const check_at = isOpen ? new Date(nextCheck(Date.parse(payment.created_at), now)).toISOString() : null;
-  await paymentStore(deps.db.sql).change(payment, { check_at }, now);
+  const next = isOpen ? nextCheck(Date.parse(payment.created_at), now) : null;
+  await paymentStore(db.sql).checkAgain(payment, next);
 }
 
 async function reconcileRefund(deps: PaymentDeps, refund: DueRefund, now: number): Promise<void> {

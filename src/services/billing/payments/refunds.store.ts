@@ -38,13 +38,13 @@ export const refundStore = (sql: Sql) => ({
   },
 
   /** Takes up refunds of payments of a provider that are due for a look, until a time at which others may take them up. */
-  async claim(provider: string, { at, until, most }: { at: number; until: number; most: number }): Promise<DueRefund[]> {
+  async claim(processors: readonly string[], { at, until, most }: { at: number; until: number; most: number }): Promise<DueRefund[]> {
     return await sql<DueRefund[]>`
       with due as (
         select refund.tenant_id, refund.id, payment.app_id
         from billing.refund
         join billing.payment on payment.tenant_id = refund.tenant_id and payment.id = refund.payment_id
-        where refund.check_at <= ${new Date(at)} and payment.processor_name = ${provider}
+        where refund.check_at <= ${new Date(at)} and payment.processor_name = any(${[...processors]}::text[])
         order by refund.check_at limit ${most} for no key update of refund skip locked
       )
       update billing.refund set check_at = ${new Date(until)}

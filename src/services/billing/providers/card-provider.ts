@@ -17,25 +17,25 @@ export interface CardProviderOptions {
 export async function createCardProvider(options: CardProviderOptions): Promise<Provider> {
   const client = await clientOf(options);
   const { paymentIntents: intents, paymentMethods: methods, refunds } = client;
+  const lookup: Provider['lookup'] = ({ processorId, source }) =>
+    intents
+      .retrieve(processorId)
+      .then((intent) => chargeResultOf(intent, source !== undefined), chargeFailureOf);
   return {
     name: 'card-provider',
+    lookup,
 
     charge: (charge) =>
       intents
         .create(intentOf(charge), { idempotencyKey: charge.id })
         .then((intent) => chargeResultOf(intent, charge.source !== undefined), chargeFailureOf),
 
-    lookup: ({ processorId, source }) =>
-      intents
-        .retrieve(processorId)
-        .then((intent) => chargeResultOf(intent, source !== undefined), chargeFailureOf),
-
     async cancel(charge) {
       try {
         return chargeResultOf(await intents.cancel(charge.processorId), true);
       } catch (error) {
         // What has already ended cannot be canceled; only the provider knows how it ended.
-        return failureOf(error).state === 'rejected' ? await this.lookup(charge) : chargeFailureOf(error);
+        return failureOf(error).state === 'rejected' ? await lookup(charge) : chargeFailureOf(error);
       }
     },
 
