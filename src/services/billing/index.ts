@@ -12,14 +12,33 @@
  */
 import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { accounts } from './accounts/accounts.ts';
+import { noteFailure } from './collection/collecting.ts';
+import { collectionSweeps } from './collection/sweeps.ts';
+import { coupons } from './coupons/coupons.ts';
+import { customers } from './customers/customers.ts';
 import type { Deps } from './deps.ts';
 import { entitlements } from './entitlements/entitlements.ts';
 import { createStandings } from './entitlements/standing.ts';
 import { encodeError } from './errors.ts';
+import { invoices } from './invoicing/invoices.ts';
+import { finalizingSweep } from './invoicing/sweeps.ts';
+import { bringTenantUpToDate, lifecycleSweeps } from './lifecycle/sweeps.ts';
+import { subscriptions } from './lifecycle/subscriptions.ts';
 import { createIntake } from './meter/intake.ts';
 import { meter } from './meter/meter.ts';
+import { notifications } from './notifications/notifications.ts';
+import { secretsOf } from './notifications/secrets.ts';
+import { providerEventSweep } from './notifications/sweeps.ts';
+import type { PaymentDeps } from './payments/deps.ts';
+import { createLater } from './payments/later.ts';
+import { paymentMethods } from './payments/payment-methods.ts';
+import { payments } from './payments/payments.ts';
+import { plans } from './plans/plans.ts';
 import { createRevisions } from './plans/revisions.ts';
+import { createProvider } from './providers/providers.ts';
 import { settings } from './settings.ts';
+import { taxRates } from './tax-rates/tax-rates.ts';
 import { createWriter } from './writes.ts';
 
 /** The module, by the clock of this process. */
@@ -31,32 +50,43 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
-    built: ['Meter', 'Entitlements'],
-    create({ db, settings, log }): Service {
-      const deps: Deps = {
-        db,
-        write: createWriter({ db }),
-        settings,
-        log,
-        clock,
-        revisions: createRevisions(),
-      };
-      const intake = createIntake({
-        db,
-        mostWaiting: settings.meterBuffer,
-        mostTogether: settings.meterBatch,
-      });
-      const standings = createStandings(deps);
+    async create({ db, settings, log, dataDir }): Promise<Service> {
+      const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
+      const later = createLater(log);
+      const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
+      const intake = createIntake({ db, mostWaiting: settings.meterBuffer, mostTogether: settings.meterBatch });
+      const standings = createStandings({ ...deps, current: bringTenantUpToDate(deps) });
       return {
         handlers: {
+          Coupons: coupons(deps),
+          Customers: { ...customers(deps), ...accounts({ ...paying, standings }) },
           Entitlements: entitlements({ ...deps, standings }),
+          Invoices: invoices(deps),
           Meter: meter({ ...deps, intake, standings }),
+          Notifications: notifications({ ...paying, secrets }),
+          PaymentMethods: paymentMethods(paying),
+          Payments: payments(paying),
+          Plans: plans(deps),
+          Subscriptions: subscriptions(deps),
+          TaxRates: taxRates(deps),
         },
         encodeError,
         outbox: {},
+        sweeps: [providerEventSweep(deps), ...(settings.tickMs === 0 ? [] : ticks(deps, paying))],
         queues: intake.queues,
-        stop: () => intake.close(),
+        async stop() {
+          await intake.close();
+          await later.idle();
+        },
       };
     },
   };
 }
+
+/** What time alone changes. */
+const ticks = (deps: Deps, paying: PaymentDeps) => [
+  ...lifecycleSweeps(deps),
+  finalizingSweep(deps),
+  ...collectionSweeps(paying),
+];

@@ -3,7 +3,8 @@ import type { EntitlementResult, Feature } from '../../../../generated/billing/t
 import type { View } from '../../../db/view.ts';
 import type { Deps } from '../deps.ts';
 import type { PlanRevision } from '../plans/revisions.ts';
-import { entitlement, isRestarting } from './decision.ts';
+import { isRestarting } from '../plans/features.ts';
+import { entitlement } from './decision.ts';
 import { type StandingRow, standingStore } from './standing.store.ts';
 
 /** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */

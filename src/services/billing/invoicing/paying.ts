@@ -5,7 +5,8 @@ import { invoiceOf } from '../invoices/invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
 import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice.ts';
 import type { Write } from '../writes.ts';
-import { invoicePaymentStore } from './payments.store.ts';
+import { manualPaymentStore } from './manual-payments.store.ts';
+import { cancelOpenPayments } from './open-payments.ts';
 
 interface ManualPayment {
   readonly reference: string | null;
@@ -24,9 +25,8 @@ export async function pay(
   const now = deps.clock.now();
   checkOpen(invoice);
   const final = invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice, true) : invoice;
-  await invoicePaymentStore(sql).cancelOpen(final, now);
   const rest = BigInt(final.amount_due - final.amount_paid);
-  if (rest > 0n) await invoicePaymentStore(sql).insertManual(final, rest, paidAt, now);
+  if (rest > 0n) await manualPaymentStore(sql).insert(final, rest, paidAt, now);
   const change: InvoiceChange = {
     status: 'paid',
     amount_paid: final.amount_due,
@@ -35,6 +35,7 @@ export async function pay(
     next_attempt_at: null,
   };
   await invoiceStore(sql).change(final, change, now);
+  await cancelOpenPayments(tx, final, now);
   const after = { ...final, ...change, updated_at: momentText(now) };
   emit('billing.invoice.paid', after, invoiceOf(after, []));
   await recover(tx, subscription, now);

@@ -11,7 +11,7 @@ import { reopened } from '../invoices/settlement.ts';
 import { settlementStore } from '../invoices/settlements.store.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
-import { invoicePaymentStore } from './payments.store.ts';
+import { cancelOpenPayments } from './open-payments.ts';
 
 /**
  * Voids an invoice: nobody owes it any more. What was paid of it becomes credit. Its charges are written off or, with `rebill`, owed
@@ -28,7 +28,6 @@ export async function voidInvoice(
   if (invoice.total < 0 && invoice.status !== 'draft')
     throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
   if (invoice.status !== 'draft') {
-    await invoicePaymentStore(tx.sql).cancelOpen(invoice, now);
     await giveBack(tx, invoice, now);
     if (rebill === true) await reopen(tx, invoice, subscription);
   }
@@ -40,6 +39,7 @@ export async function voidInvoice(
     auto_finalize_at: null,
   };
   await invoiceStore(tx.sql).change(invoice, change, now);
+  await cancelOpenPayments(tx, invoice, now);
   const after = { ...invoice, ...change, updated_at: momentText(now) };
   tx.emit('billing.invoice.voided', after, invoiceOf(after, []));
   await recover(tx, subscription, now);

@@ -1,8 +1,8 @@
 import { Big } from 'big.js';
 import type { Feature, PlanChange } from '../../../../generated/billing/types.ts';
-import { isRestarting } from '../entitlements/decision.ts';
 import { PlanNotFound, Refused } from '../errors.ts';
 import { planChange } from '../periods/course.ts';
+import { isRestarting } from '../plans/features.ts';
 import { planStore } from '../plans/plans.store.ts';
 import { type PlanRevision, termsOf } from '../plans/revisions.ts';
 import { planChangeRefusal, type ComparedPlan } from '../subscriptions/plan-change.ts';

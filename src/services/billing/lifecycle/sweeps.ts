@@ -39,6 +39,14 @@ export const lifecycleSweeps = (deps: Deps): Sweep[] => [
   },
 ];
 
+/** Brings the live subscription of a tenant up to date that is read before the sweep has come to it. */
+export const bringTenantUpToDate =
+  (deps: Deps) =>
+  async (tenant: string, app: string): Promise<void> => {
+    const live = await subscriptionStore(deps.db.sql).live(tenant, app);
+    if (live !== undefined) await bringUpToDate(deps, live);
+  };
+
 async function bringUpToDate(
   deps: Deps,
   { tenant_id, app_id, id }: { readonly tenant_id: string; readonly app_id: string; readonly id: string },

@@ -55,6 +55,17 @@ export const usageStore = (sql: Sql) => ({
     return row;
   },
 
+  /** The events of a tenant that follow one, oldest first. */
+  async following(
+    { tenant_id, app_id }: Pick<UsageRow, 'tenant_id' | 'app_id'>,
+    after: string,
+    most: number,
+  ): Promise<UsageRow[]> {
+    return await sql<UsageRow[]>`
+      select ${columns(sql)} from billing.usage_event
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and id > ${after} order by id limit ${most}`;
+  },
+
   /** Locks an event until the end of the transaction, against being counted or voided meanwhile. */
   async lock(view: View, id: string): Promise<UsageRow | undefined> {
     const [row] = await sql<UsageRow[]>`

@@ -5,7 +5,7 @@ import type { Context } from '../../../http/context.ts';
 import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
 import type { Deps } from '../deps.ts';
-import { isRestarting } from '../entitlements/decision.ts';
+import { isRestarting } from '../plans/features.ts';
 import type { Standings } from '../entitlements/standing.ts';
 import { FeatureNotFound, InvalidState, SubscriptionNotFound, UsageEventNotFound } from '../errors.ts';
 import { shownQuantity } from '../money/quantities.ts';

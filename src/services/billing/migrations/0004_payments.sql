@@ -6,6 +6,8 @@ create table billing.payment_method (
   processor_name text collate "C" not null,
   -- Its id at the provider.
   processor_id text collate "C" not null,
+  -- The customer's id at the provider, where the provider has customers.
+  processor_customer_id text collate "C",
   type text collate "C" not null,
   last4 text,
   brand text,
@@ -36,11 +38,14 @@ create table billing.payment (
   refunded_amount bigint not null default 0,
   refunding_amount bigint not null default 0,
   refund_reason text,
-  -- What has arrived, and what of it is not on the invoice but on the customer's balance.
+  -- What has arrived, and what of it the invoice did not need, which is the customer's unless it was refunded.
   received_amount bigint not null default 0,
+  unapplied_amount bigint not null default 0,
   failure_code text collate "C",
   failure_message text,
   next_action jsonb,
+  -- The method as the provider knows it, so that a repeat of the charge says the same even when the method is gone.
+  source jsonb,
   metadata jsonb not null,
   idempotency_key text collate "C",
   -- A digest of the request, which a repeat with the same key is compared with.
@@ -53,10 +58,13 @@ create table billing.payment (
   completed_at timestamptz(3),
   updated_at timestamptz(3) not null,
   constraint payment_pkey primary key (tenant_id, id),
-  constraint payment_refunds check (refunded_amount + refunding_amount <= amount),
+  -- A refund in progress may be counted twice for a moment, when the provider has already told of it.
+  constraint payment_refunds check (refunding_amount >= 0 and refunded_amount between 0 and greatest(amount, received_amount)),
   constraint payment_invoice foreign key (tenant_id, invoice_id) references billing.invoice (tenant_id, id)
 );
 create index payment_app on billing.payment (app_id, id);
+-- Notifications name a payment without its tenant.
+create unique index payment_id on billing.payment (id);
 create index payment_of_invoice on billing.payment (tenant_id, invoice_id, id);
 create index payment_of_customer on billing.payment (tenant_id, customer_id, id);
 create index payment_at_processor on billing.payment (processor_name, processor_id) where processor_id is not null;

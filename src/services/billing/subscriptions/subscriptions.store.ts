@@ -38,6 +38,9 @@ export interface SubscriptionFilter {
   readonly status?: SubscriptionStatus | undefined;
 }
 
+/** A tenant in an app. */
+export type Place = Pick<SubscriptionRow, 'tenant_id' | 'app_id'>;
+
 export type SubscriptionChange = Partial<Omit<SubscriptionRow, 'tenant_id' | 'id' | 'app_id' | 'created_at' | 'updated_at'>>;
 
 /** Every statement about subscriptions. */
@@ -68,6 +71,13 @@ export const subscriptionStore = (sql: Sql) => ({
       sql<ListedSubscription[]>`select ${columns(sql)} ${rows} ${onePage(sql, page)}`,
       counted(sql, rows),
     );
+  },
+
+  /** The subscriptions of a tenant that follow one, oldest first. */
+  async following({ tenant_id, app_id }: Place, after: string, most: number): Promise<ListedSubscription[]> {
+    return await sql<ListedSubscription[]>`
+      select ${columns(sql)} from billing.subscription
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and id > ${after} order by id limit ${most}`;
   },
 
   /** The tenant's live subscription in an app. */

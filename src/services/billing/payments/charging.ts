@@ -1,0 +1,106 @@
+import { momentText } from '../../../lib/moments.ts';
+import { Refused } from '../errors.ts';
+import { configured } from '../providers/providers.ts';
+import type { ChargeResult } from '../providers/provider.ts';
+import { system, type Write } from '../writes.ts';
+import { leaseMs, nextCheck } from './checks.ts';
+import type { PaymentDeps } from './deps.ts';
+import type { Outcome } from './outcome.ts';
+import { settle } from './outcomes.ts';
+import { chargeOf, type PaymentRow } from './payment.ts';
+import { paymentStore } from './payments.store.ts';
+
+/**
+ * Asks the provider for the money of a payment that is stored, and stores the answer. A success is applied once the response is on its
+ * way, by whatever applies those that are notified; should the process end before, the reconciliation finds the payment.
+ * @throws Refused `payment_failed`, `provider_error` or `provider_timeout`
+ */
+export async function collect(deps: PaymentDeps, payment: PaymentRow): Promise<PaymentRow> {
+  const result = await configured(deps.provider).charge(chargeOf(payment));
+  if (result.state !== 'succeeded') {
+    const settled = await record(deps, payment, result);
+    throwFor(result, payment.id);
+    return settled;
+  }
+  const noted = await deps.write(authorOf(payment), (tx) => note(tx, deps, payment, result));
+  deps.later.run(() => record(deps, payment, result));
+  return noted;
+}
+
+/** Stores what the provider said of a payment, in one transaction with all that follows from it. */
+export async function record(
+  deps: PaymentDeps,
+  payment: PaymentRow,
+  result: ChargeResult,
+): Promise<PaymentRow> {
+  if (result.state === 'unknown') return payment;
+  return await deps.write(authorOf(payment), async (tx) => {
+    const outcome = outcomeOf(result);
+    const settled = outcome && (await settle(tx, deps, payment, outcome)).payment;
+    return 'processorId' in result ? await note(tx, deps, payment, result) : (settled ?? payment);
+  });
+}
+
+/**
+ * Notes the provider's id of a payment, and how the payer finishes it. One that was canceled while the provider was asked is looked at
+ * again at once, so that the provider learns of it.
+ */
+async function note(
+  { sql }: Pick<Write, 'sql'>,
+  { clock }: Pick<PaymentDeps, 'clock'>,
+  { tenant_id, id }: PaymentRow,
+  result: ChargeResult,
+): Promise<PaymentRow> {
+  const [at, store] = [clock.now(), paymentStore(sql)];
+  const row = await store.lock({ tenant_id, id });
+  const processor_id = row.processor_id ?? ('processorId' in result ? (result.processorId ?? null) : null);
+  if (row.status === 'pending') {
+    const isOpen = result.state === 'pending';
+    const next_action = isOpen ? result.nextAction : null;
+    if (processor_id === row.processor_id && next_action?.value === row.next_action?.value) return row;
+    const checkAt = isOpen ? nextCheck(Date.parse(row.created_at), at) : at + leaseMs;
+    return await store.change(row, { processor_id, next_action, check_at: momentText(checkAt) }, at);
+  }
+  const isForgotten = row.status === 'canceled' && result.state === 'pending';
+  if (processor_id === row.processor_id && !isForgotten) return row;
+  return await store.change(row, { processor_id, ...(isForgotten && { check_at: momentText(at) }) }, at);
+}
+
+function outcomeOf(result: ChargeResult): Outcome | undefined {
+  switch (result.state) {
+    case 'succeeded': {
+      const { amount, currency } = result;
+      return { kind: 'succeeded', ...(amount !== undefined && { amount }), ...(currency !== undefined && { currency }) };
+    }
+    case 'failed':
+      return { kind: 'failed', code: result.code, message: result.message };
+    case 'rejected':
+      return { kind: 'failed', code: 'provider_error', message: 'the payment provider refused the request' };
+    case 'canceled':
+      return { kind: 'canceled' };
+    case 'pending':
+    case 'unknown':
+      return undefined;
+  }
+}
+
+function throwFor(result: ChargeResult, payment_id: string): void {
+  if (result.state === 'failed')
+    throw Refused('payment_failed', result.message, {
+      kind: 'paymentRequired',
+      about: { payment_id, failure_code: result.code },
+    });
+  if (result.state === 'rejected') throw ProviderFailed(result.cause);
+  if (result.state === 'unknown') throw TimedOut(result.cause, { payment_id });
+}
+
+export const ProviderFailed = (cause: unknown) =>
+  Refused('provider_error', 'the payment provider failed', { kind: 'internal', cause });
+
+export const TimedOut = (cause: unknown, about?: { payment_id: string }) =>
+  Refused('provider_timeout', 'the payment provider did not answer in time', {
+    ...{ kind: 'gatewayTimeout', cause },
+    ...(about !== undefined && { about }),
+  });
+
+const authorOf = ({ tenant_id, app_id }: PaymentRow) => system(tenant_id, app_id);

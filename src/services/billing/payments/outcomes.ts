@@ -1,0 +1,115 @@
+import { momentText } from '../../../lib/moments.ts';
+import { balanceStore } from '../customers/balance.store.ts';
+import { lockInvoice, receive } from '../invoices/open-invoice.ts';
+import type { Write } from '../writes.ts';
+import type { PaymentDeps } from './deps.ts';
+import { creditOf, moved, type Outcome, type Standing } from './outcome.ts';
+import { payerStore } from './payers.store.ts';
+import { type PaymentKey, paymentEvent, type PaymentRow, standingOf } from './payment.ts';
+import { paymentStore } from './payments.store.ts';
+
+type OutcomeDeps = Pick<PaymentDeps, 'clock' | 'log' | 'onFailed'>;
+
+/** A payment after an outcome, and whether the outcome changed anything. */
+export interface Settled {
+  readonly payment: PaymentRow;
+  readonly isChanged: boolean;
+}
+
+/**
+ * Moves a payment to an outcome, whoever tells of it: the answer of the provider, a notification, a look-up. Outcomes may come in any
+ * order and repeatedly. Money that has arrived goes to the invoice, and what the invoice does not need to the customer's balance.
+ */
+export async function settle(
+  tx: Write,
+  deps: OutcomeDeps,
+  key: PaymentKey,
+  outcome: Outcome,
+): Promise<Settled> {
+  await lockInvoice(tx, { app: key.app_id, tenant: key.tenant_id }, key.invoice_id);
+  const row = await paymentStore(tx.sql).lock(key);
+  const before = standingOf(row);
+  const after = moved(before, { amount: BigInt(row.amount), currency: row.currency }, outcome);
+  if (after === undefined) return { payment: row, isChanged: false };
+  if ('fault' in after) {
+    deps.log.error({ payment: row.id, outcome: outcome.kind }, `${after.fault} was not applied`);
+    return { payment: row, isChanged: false };
+  }
+  const at = deps.clock.now();
+  const arrived = after.received - before.received;
+  const left = arrived > 0n ? await receive(tx, { ...key, id: key.invoice_id }, arrived, at) : 0n;
+  const unapplied = BigInt(row.unapplied_amount) + left;
+  const payment = await stored(tx, row, { after, unapplied, at });
+  if (arrived > 0n) await cancelOpen(tx, key, at);
+  await credit(tx, payment, {
+    amount: creditOf(unapplied, after.refunded) - creditOf(BigInt(row.unapplied_amount), before.refunded),
+    at,
+  });
+  report(tx, row, payment);
+  if (payment.status === 'failed' && row.status !== 'failed') await deps.onFailed(tx, payment, at);
+  return { payment, isChanged: true };
+}
+
+/** Cancels the open payments of an invoice that is paid or voided; of every other invoice none. The invoice is locked. */
+export async function cancelOpen(
+  tx: Write,
+  invoice: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
+  at: number,
+): Promise<void> {
+  for (const payment of await paymentStore(tx.sql).cancelOpen(invoice, at))
+    tx.emit('billing.payment.canceled', payment, {
+      ...paymentEvent(payment),
+      previous: { status: 'pending' },
+    });
+}
+
+async function stored(
+  { sql }: Write,
+  row: PaymentRow,
+  { after, unapplied, at }: { after: Standing; unapplied: bigint; at: number },
+): Promise<PaymentRow> {
+  const { status, received, refunded, failure } = after;
+  const isOpen = status === 'pending';
+  const change = {
+    status,
+    received_amount: Number(received),
+    refunded_amount: Number(refunded),
+    unapplied_amount: Number(unapplied),
+    failure_code: failure?.code ?? null,
+    failure_message: failure?.message ?? null,
+    ...(!isOpen && { next_action: null, check_at: null }),
+    ...(!isOpen && (row.completed_at === null || status !== row.status) && { completed_at: momentText(at) }),
+  };
+  return await paymentStore(sql).change(row, change, at);
+}
+
+/** Gives the customer credit, or takes it back as far as it was not used yet. */
+async function credit(
+  tx: Write,
+  payment: PaymentRow,
+  { amount, at }: { amount: bigint; at: number },
+): Promise<void> {
+  if (amount === 0n) return;
+  const { tenant_id, id, invoice_id, customer_id } = payment;
+  if (customer_id === null) {
+    if (amount > 0n) tx.emit('billing.payment.unapplied', payment, paymentEvent(payment));
+    return;
+  }
+  const balance = await payerStore(tx.sql).lock({ tenant_id, id: customer_id });
+  const change = -amount > -balance ? -balance : -amount;
+  if (change === 0n) return;
+  const about = { idempotencyKey: null, invoiceId: invoice_id, paymentId: id };
+  const reason = change < 0n ? 'payment that no invoice needed' : 'refund of a payment that no invoice needed';
+  await balanceStore(tx.sql).change(tenant_id, customer_id, change, { ...about, reason }, at);
+}
+
+/** One event for each thing that the outcome has made true. */
+function report(tx: Write, before: PaymentRow, after: PaymentRow): void {
+  const data = { ...paymentEvent(after), previous: { status: before.status } };
+  const hasBecome = (status: PaymentRow['status']) => after.status === status && before.status !== status;
+  if (hasBecome('succeeded') || after.received_amount > before.received_amount)
+    tx.emit('billing.payment.succeeded', after, data);
+  if (hasBecome('failed')) tx.emit('billing.payment.failed', after, data);
+  if (hasBecome('canceled')) tx.emit('billing.payment.canceled', after, data);
+  if (after.refunded_amount > before.refunded_amount) tx.emit('billing.payment.refunded', after, data);
+}

@@ -1,0 +1,59 @@
+import type { Payments } from '../../../../generated/billing/server.ts';
+import type { Context } from '../../../http/context.ts';
+import { viewOf } from '../../../http/view.ts';
+import { momentText } from '../../../lib/moments.ts';
+import { InvalidState, PaymentNotFound } from '../errors.ts';
+import { moneyOf } from '../money/money.ts';
+import { pageOf } from '../pages.ts';
+import { collect } from './charging.ts';
+import type { PaymentDeps } from './deps.ts';
+import { settle } from './outcomes.ts';
+import { paymentOf, statusText } from './payment.ts';
+import { paymentStore } from './payments.store.ts';
+import { reconcilePayment } from './reconciliation.ts';
+import { refund } from './refunding.ts';
+import { reserve } from './reservation.ts';
+
+/** Payments: attempts to move money for invoices, and refunds. */
+export const payments = (deps: PaymentDeps) => {
+  const { db, write, clock, later } = deps;
+  return {
+    async create({ body }, context) {
+      const { payment, isRepeat } = await write(context, (tx) => reserve(tx, deps, viewOf(context), body));
+      return paymentOf(isRepeat ? payment : await collect(deps, payment));
+    },
+
+    async list({ limit, offset, tenant_id, ...filter }, context) {
+      const page = { limit, offset };
+      return pageOf(page, await paymentStore(db.sql).list(viewOf(context, tenant_id), filter, page), paymentOf);
+    },
+
+    async get({ id }, context) {
+      const payment = await paymentStore(db.sql).find(viewOf(context), id);
+      if (payment === undefined) throw PaymentNotFound();
+      return paymentOf(payment);
+    },
+
+    async refund({ id, body = { reason: null } }, context) {
+      const row = await refund(deps, { author: context, view: viewOf(context) }, id, body);
+      const refunded_amount = moneyOf(BigInt(row.refunded_amount), row.currency);
+      return { id, status: row.status, refunded_amount, refund_reason: row.refund_reason };
+    },
+
+    async cancel({ id }, context) {
+      const found = await paymentStore(db.sql).find(viewOf(context), id);
+      if (found === undefined) throw PaymentNotFound();
+      const canceled = await write(context, async (tx) => {
+        const { payment, isChanged } = await settle(tx, deps, found, { kind: 'canceled' });
+        if (!isChanged || found.status !== 'pending') throw InvalidState(statusText(found.status));
+        if (payment.processor_id === null) return payment;
+        // The provider learns of it after the response, or from the reconciliation when that fails.
+        const check_at = momentText(clock.now());
+        return await paymentStore(tx.sql).change(payment, { check_at }, clock.now());
+      });
+      if (canceled.processor_id !== null)
+        later.run(() => reconcilePayment(deps, canceled, clock.now()));
+      return paymentOf(canceled);
+    },
+  } satisfies Payments<Context>;
+};

@@ -1,0 +1,55 @@
+import type { Sql } from '../../../db/index.ts';
+
+/** A refund as it is stored. */
+export interface RefundRow {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly payment_id: string;
+  readonly amount: number;
+  readonly reason: string | null;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly processor_id: string | null;
+  readonly check_at: string | null;
+  readonly created_at: string;
+  readonly completed_at: string | null;
+}
+
+/** A refund that is due for a look, with the app of its payment. */
+export interface DueRefund extends RefundRow {
+  readonly app_id: string;
+}
+
+/** Every statement about refunds. */
+export const refundStore = (sql: Sql) => ({
+  async insert(row: RefundRow): Promise<void> {
+    await sql`insert into billing.refund ${sql(row)}`;
+  },
+
+  /** Ends a refund; false when it has ended already. */
+  async end(
+    { tenant_id, id }: Pick<RefundRow, 'tenant_id' | 'id'>,
+    { status, processorId, at }: { status: 'succeeded' | 'failed'; processorId: string | null; at: number },
+  ): Promise<boolean> {
+    const ended = await sql`
+      update billing.refund
+      set status = ${status}, processor_id = ${processorId}, check_at = null, completed_at = ${new Date(at)}
+      where tenant_id = ${tenant_id} and id = ${id} and status = 'pending'`;
+    return ended.count > 0;
+  },
+
+  /** Takes up refunds of payments of a provider that are due for a look, until a time at which others may take them up. */
+  async claim(processors: readonly string[], { at, until, most }: { at: number; until: number; most: number }): Promise<DueRefund[]> {
+    return await sql<DueRefund[]>`
+      with due as (
+        select refund.tenant_id, refund.id, payment.app_id
+        from billing.refund
+        join billing.payment on payment.tenant_id = refund.tenant_id and payment.id = refund.payment_id
+        where refund.check_at <= ${new Date(at)} and payment.processor_name = any(${[...processors]}::text[])
+        order by refund.check_at limit ${most} for no key update of refund skip locked
+      )
+      update billing.refund set check_at = ${new Date(until)}
+      from due where refund.tenant_id = due.tenant_id and refund.id = due.id
+      returning refund.tenant_id, refund.id, payment_id, amount, reason, status, processor_id, check_at, created_at, completed_at,
+        app_id`;
+  },
+});
