@@ -4,9 +4,9 @@ import { finalize } from '../invoices/finalizing.ts';
 import { invoiceOf } from '../invoices/invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
 import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice.ts';
+import { cancelOpen } from '../payments/outcomes.ts';
 import type { Write } from '../writes.ts';
 import { manualPaymentStore } from './manual-payments.store.ts';
-import { cancelOpenPayments } from './open-payments.ts';
 
 interface ManualPayment {
   readonly reference: string | null;
@@ -35,7 +35,7 @@ export async function pay(
     next_attempt_at: null,
   };
   await invoiceStore(sql).change(final, change, now);
-  await cancelOpenPayments(tx, final, now);
+  await cancelOpen(tx, { tenant_id: final.tenant_id, invoice_id: final.id }, now);
   const after = { ...final, ...change, updated_at: momentText(now) };
   emit('billing.invoice.paid', after, invoiceOf(after, []));
   await recover(tx, subscription, now);

@@ -10,8 +10,8 @@ import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice
 import { reopened } from '../invoices/settlement.ts';
 import { settlementStore } from '../invoices/settlements.store.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
+import { cancelOpen } from '../payments/outcomes.ts';
 import type { Write } from '../writes.ts';
-import { cancelOpenPayments } from './open-payments.ts';
 
 /**
  * Voids an invoice: nobody owes it any more. What was paid of it becomes credit. Its charges are written off or, with `rebill`, owed
@@ -39,7 +39,7 @@ export async function voidInvoice(
     auto_finalize_at: null,
   };
   await invoiceStore(tx.sql).change(invoice, change, now);
-  await cancelOpenPayments(tx, invoice, now);
+  await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
   const after = { ...invoice, ...change, updated_at: momentText(now) };
   tx.emit('billing.invoice.voided', after, invoiceOf(after, []));
   await recover(tx, subscription, now);

@@ -6,9 +6,9 @@ import { momentText } from '../../../lib/moments.ts';
 import { CustomerNotFound, PlanNotFound, Refused } from '../errors.ts';
 import { beginning } from '../periods/course.ts';
 import { segmentAt } from '../periods/segments.ts';
-import { planStore, type SubscribedPlan } from '../plans/plans.store.ts';
+import { planStore, type SubscribablePlan } from '../plans/plans.store.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
-import { type ListedSubscription, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
+import { type ListedSubscription, type SubscriptionRow, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
 import { payersStore } from './payers.store.ts';
 import { advance, type LifecycleDeps } from './renewals.ts';
@@ -39,7 +39,7 @@ export async function subscribe(
   const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs });
   const period = segmentAt(course.segments, start)!.period;
   const isTrial = trialDays > 0;
-  const created: ListedSubscription = {
+  const created: SubscriptionRow = {
     tenant_id,
     id: newId('sub', now),
     app_id: app,
@@ -62,10 +62,10 @@ export async function subscribe(
     metadata: body.metadata,
     created_at: momentText(now),
     updated_at: momentText(now),
-    coupon_ids: [],
   };
-  const row = { ...created, next_action_at: nextAction(created) };
-  await subscriptionStore(tx.sql).insert(row);
+  const stored = { ...created, next_action_at: nextAction(created) };
+  await subscriptionStore(tx.sql).insert(stored);
+  const row = { ...stored, coupon_ids: [] };
   await follow(tx, row, start, course.segments);
   tx.emit('billing.subscription.created', row, subscriptionOf(row));
   return await advance(tx, deps, row);
@@ -75,7 +75,7 @@ async function checkCustomer(
   { sql }: Pick<Write, 'sql'>,
   app: string,
   { tenant_id, customer_id }: SubscriptionCreate,
-  { currency }: SubscribedPlan,
+  { currency }: SubscribablePlan,
 ): Promise<void> {
   if (customer_id === null) return;
   const customer = await payersStore(sql).keep(tenant_id, app, customer_id);
@@ -85,7 +85,7 @@ async function checkCustomer(
 
 function trialDaysOf(
   { status, trial_days }: SubscriptionCreate,
-  plan: SubscribedPlan,
+  plan: SubscribablePlan,
   { operator }: Pick<Context, 'operator'>,
 ): number {
   const days = trial_days ?? plan.trial_days;

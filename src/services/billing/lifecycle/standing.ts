@@ -10,6 +10,7 @@ import { segmentStore } from '../subscriptions/segments.store.ts';
 import {
   type ListedSubscription,
   type SubscriptionChange,
+  type SubscriptionRow,
   subscriptionStore,
 } from '../subscriptions/subscriptions.store.ts';
 import { placingStore } from '../usage/placing.store.ts';
@@ -105,7 +106,7 @@ export async function changed(
 export const trialNoticeMs = 3 * 86_400_000;
 
 /** When time alone changes a live subscription next. */
-export function nextAction(row: ListedSubscription): string | null {
+export function nextAction(row: SubscriptionRow): string | null {
   const times = [
     row.cancel_at,
     row.status === 'paused' ? row.resume_at : row.current_period_end,
