@@ -14,8 +14,10 @@ import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import type { Deps } from './deps.ts';
 import { encodeError } from './errors.ts';
+import { plans } from './plans/plans.ts';
 import { createRevisions } from './plans/revisions.ts';
 import { settings } from './settings.ts';
+import { withUnbuilt } from './unbuilt.ts';
 import { createWriter } from './writes.ts';
 
 /** The module, by the clock of this process. */
@@ -30,7 +32,9 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     create({ db, settings, log }): Service {
       const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
       return {
-        handlers: {},
+        handlers: withUnbuilt({
+          Plans: plans(deps),
+        }),
         encodeError,
         outbox: {},
       };
