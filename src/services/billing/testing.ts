@@ -37,7 +37,6 @@ export const serverBy = (clock: Clock, options: Partial<TestServerOptions> = {})
     ...options,
     env: { PLINTH_BILLING_TICK: '0s', ...options.env },
     modules: [billingBy(clock)],
-    log: { write: (line: string) => line.includes('"err"') && console.log(line.slice(0, 1500)) },
   });
 
 /** An amount of US cents. */
