@@ -6,7 +6,7 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 import type { Write } from '../writes.ts';
 import { end } from './endings.ts';
 import type { LifecycleDeps } from './renewals.ts';
-import { changed, currentTerms, follow } from './standing.ts';
+import { changed, follow, termsAt } from './standing.ts';
 
 /** Lets a live subscription end with its period. One whose period ended during a pause ends now. */
 export async function cancelAtPeriodEnd(
@@ -39,7 +39,7 @@ export async function uncancel(
 
 /** What would have followed the cancellation. */
 async function rest({ sql }: Write, deps: LifecycleDeps, row: ListedSubscription, at: number) {
-  const { terms } = await currentTerms(sql, deps, row.app_id, row.plan_id);
+  const { terms } = await termsAt(sql, deps, { app: row.app_id, planId: row.plan_id, at });
   const { segments } = renewal(terms, {
     anchor: Date.parse(row.anchor),
     start: at,

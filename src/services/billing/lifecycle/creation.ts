@@ -12,7 +12,7 @@ import { type ListedSubscription, type SubscriptionRow, subscriptionStore } from
 import type { Write } from '../writes.ts';
 import { payersStore } from './payers.store.ts';
 import { advance, type LifecycleDeps } from './renewals.ts';
-import { currentTerms, follow, nextAction } from './standing.ts';
+import { follow, nextAction, termsAt } from './standing.ts';
 
 const dayMs = 86_400_000;
 /** How long ago a subscription may have begun. */
@@ -35,7 +35,7 @@ export async function subscribe(
   await checkCustomer(tx, app, body, plan);
   const trialDays = trialDaysOf(body, plan, context);
   const start = await startOf(tx, context, body, now);
-  const { terms } = await currentTerms(tx.sql, deps, app, plan.id);
+  const { terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
   const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs });
   const period = segmentAt(course.segments, start)!.period;
   const isTrial = trialDays > 0;

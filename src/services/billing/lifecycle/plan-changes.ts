@@ -13,12 +13,12 @@ import type { Write } from '../writes.ts';
 import { invoicePeriod, type LifecycleDeps } from './renewals.ts';
 import {
   changed,
-  currentTerms,
   cuttableFrom,
   follow,
   periodMembers,
   positionOf,
   standingOf,
+  termsAt,
 } from './standing.ts';
 
 const messages = {
@@ -41,8 +41,8 @@ export async function changePlan(
   const target = await planStore(sql).lockForSubscription(row.app_id, plan_id);
   if (target === undefined) throw PlanNotFound();
   const [from, to] = await Promise.all([
-    currentTerms(sql, deps, row.app_id, row.plan_id),
-    currentTerms(sql, deps, row.app_id, plan_id),
+    termsAt(sql, deps, { app: row.app_id, planId: row.plan_id, at: now }),
+    termsAt(sql, deps, { app: row.app_id, planId: plan_id, at: now }),
   ]);
   const refusal = planChangeRefusal(
     row.status,

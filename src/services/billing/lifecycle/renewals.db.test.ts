@@ -136,6 +136,8 @@ it('new prices count from the next period on, new limits at once', async () => {
   expect(check).toMatchObject({ allowed: false, limit: 2, used: 2 });
   clock.turn('2026-03-15T12:00:00Z');
   await sweep();
+  clock.turn('2026-03-15T13:00:00Z');
+  await sweep();
   expect((await api.invoices(subscription)).map(({ total }) => total.amount)).toEqual([4900, 6000]);
 });
 

@@ -14,11 +14,11 @@ import { closeLate, currencyOf, end } from './endings.ts';
 import { payersStore } from './payers.store.ts';
 import {
   changed,
-  currentTerms,
   follow,
   periodMembers,
   positionOf,
   standingOf,
+  termsAt,
 } from './standing.ts';
 
 export type LifecycleDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
@@ -128,7 +128,7 @@ async function beginPeriod(
   at: number,
   change: { readonly status?: 'active' },
 ): Promise<ListedSubscription> {
-  const { terms } = await currentTerms(tx.sql, deps, row.app_id, row.plan_id);
+  const { terms } = await termsAt(tx.sql, deps, { app: row.app_id, planId: row.plan_id, at });
   const course = renewal(terms, { anchor: Date.parse(row.anchor), start: at, interval: row.billing_period });
   await follow(tx, row, at, course.segments);
   const members = { ...periodMembers(course, at), billing_period: terms.interval, ...change };
@@ -156,7 +156,7 @@ export async function resume(
   row: ListedSubscription,
   at: number,
 ): Promise<ListedSubscription> {
-  const { terms } = await currentTerms(tx.sql, deps, row.app_id, row.plan_id);
+  const { terms } = await termsAt(tx.sql, deps, { app: row.app_id, planId: row.plan_id, at });
   const position = positionOf(await standingOf(tx.sql, row, at), at);
   const course = resumption(terms, position);
   const isOver = at >= position.current.period.end;

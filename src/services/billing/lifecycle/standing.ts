@@ -45,14 +45,13 @@ export function cuttableFrom({ segments }: Pick<Standing, 'segments'>, now: numb
   return current === undefined ? now : Math.max(now, current.start + 1);
 }
 
-/** The current revision of a plan, whose features and prices count from the next period on. */
-export async function currentTerms(
+/** The features and prices of a plan for what begins at a time: those of the last revision that was made before. */
+export async function termsAt(
   sql: Sql,
   { revisions }: Pick<Deps, 'revisions'>,
-  app: string,
-  planId: string,
+  { app, planId, at }: { readonly app: string; readonly planId: string; readonly at: number },
 ): Promise<{ readonly plan: PlanRevision; readonly terms: PlanTerms }> {
-  const revision = await revisionStore(sql).current(app, planId);
+  const revision = await revisionStore(sql).madeBefore(app, planId, at);
   if (revision === undefined) throw PlanNotFound();
   const current = { planId, revision };
   const plan = (await revisions.read(sql, app, [current]))(current);
