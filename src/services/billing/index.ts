@@ -12,11 +12,14 @@
  */
 import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { coupons } from './coupons/coupons.ts';
+import { customers } from './customers/customers.ts';
 import type { Deps } from './deps.ts';
 import { encodeError } from './errors.ts';
 import { plans } from './plans/plans.ts';
 import { createRevisions } from './plans/revisions.ts';
 import { settings } from './settings.ts';
+import { taxRates } from './tax-rates/tax-rates.ts';
 import { withUnbuilt } from './unbuilt.ts';
 import { createWriter } from './writes.ts';
 
@@ -30,10 +33,20 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     migrations: new URL('./migrations/', import.meta.url),
     settings,
     create({ db, settings, log }): Service {
-      const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const deps: Deps = {
+        db,
+        write: createWriter({ db }),
+        settings,
+        log,
+        clock,
+        revisions: createRevisions(),
+      };
       return {
         handlers: withUnbuilt({
+          Coupons: coupons(deps),
+          Customers: customers(deps),
           Plans: plans(deps),
+          TaxRates: taxRates(deps),
         }),
         encodeError,
         outbox: {},
