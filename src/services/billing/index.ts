@@ -14,7 +14,7 @@ import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
 import type { Deps } from './deps.ts';
 import { entitlements } from './entitlements/entitlements.ts';
-import { createStandings } from './entitlements/standing.ts';
+import { createGrants } from './entitlements/grants.ts';
 import { encodeError } from './errors.ts';
 import { createIntake } from './meter/intake.ts';
 import { meter } from './meter/meter.ts';
@@ -46,11 +46,11 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
         mostWaiting: settings.meterBuffer,
         mostTogether: settings.meterBatch,
       });
-      const standings = createStandings(deps);
+      const grants = createGrants(deps);
       return {
         handlers: {
-          Entitlements: entitlements({ ...deps, standings }),
-          Meter: meter({ ...deps, intake, standings }),
+          Entitlements: entitlements({ ...deps, grants }),
+          Meter: meter({ ...deps, intake, grants }),
         },
         encodeError,
         outbox: {},
