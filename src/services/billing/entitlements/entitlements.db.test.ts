@@ -94,7 +94,10 @@ describe('a check', () => {
     const refusal = (tenant: string) =>
       Promise.all([
         api.refusal('POST', '/billing/entitlements/check', { tenant, body: { feature_key: 'calls' } }),
-        api.refusal('POST', '/billing/entitlements/check-batch', { tenant, body: { feature_keys: ['calls'] } }),
+        api.refusal('POST', '/billing/entitlements/check-batch', {
+          tenant,
+          body: { feature_keys: ['calls'] },
+        }),
       ]);
     expect(await refusal('nobody')).toEqual([refused, refused]);
     for (const status of ['canceled', 'expired', 'paused']) {
@@ -115,9 +118,9 @@ describe('a check', () => {
       403,
       'forbidden',
     ]);
-    expect((await api.refusal('POST', '/billing/entitlements/check', { body: { feature_key: 'seats' } }))[1]).toBe(
-      'no_active_subscription',
-    );
+    expect(
+      (await api.refusal('POST', '/billing/entitlements/check', { body: { feature_key: 'seats' } }))[1],
+    ).toBe('no_active_subscription');
   });
 
   it.each([0, -1, 1e308, 1e12 + 1, 1e-13, 0.1 + 0.2, '1'])(
@@ -214,9 +217,9 @@ describe('the list of a customer', () => {
       ['GET', ''],
       ['POST', '/invalidate'],
     ] as const)
-      expect(await api.refusal(method, `/billing/entitlements/${customer}${path}`, { tenant: 'globex' })).toEqual(
-        missing,
-      );
+      expect(
+        await api.refusal(method, `/billing/entitlements/${customer}${path}`, { tenant: 'globex' }),
+      ).toEqual(missing);
     await server.db.sql`update billing.customer set deleted_at = ${new Date(at)} where id = ${customer}`;
     expect(await api.refusal('GET', `/billing/entitlements/${customer}`, own)).toEqual(missing);
   });
@@ -225,10 +228,12 @@ describe('the list of a customer', () => {
 it('to invalidate a customer changes no answer', async () => {
   const customer = await customerOf('acme');
   const before = await check('calls');
-  expect((await server.request('POST', `/billing/billing/entitlements/${customer}/invalidate`, own)).status).toBe(
-    204,
-  );
+  expect(
+    (await server.request('POST', `/billing/billing/entitlements/${customer}/invalidate`, own)).status,
+  ).toBe(204);
   expect(await check('calls')).toEqual(before);
   const nobody = await customerOf('nobody');
-  expect((await server.request('POST', `/billing/billing/entitlements/${nobody}/invalidate`)).status).toBe(204);
+  expect((await server.request('POST', `/billing/billing/entitlements/${nobody}/invalidate`)).status).toBe(
+    204,
+  );
 });

@@ -18,9 +18,14 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const record = async (tenant: string, body: object = {}) =>
-  (await api.send('POST', '/billing/meter/events', { tenant, body: { feature_key: 'calls', ...body } })).id as string;
+  (await api.send('POST', '/billing/meter/events', { tenant, body: { feature_key: 'calls', ...body } }))
+    .id as string;
 const ids = async (query: string, tenant?: string) => {
-  const { data } = await api.send('GET', `/billing/meter/events${query}`, tenant === undefined ? {} : { tenant });
+  const { data } = await api.send(
+    'GET',
+    `/billing/meter/events${query}`,
+    tenant === undefined ? {} : { tenant },
+  );
   return data.map(({ id }: { id: string }) => id) as string[];
 };
 const nothing = 'uevt_01kfd8cst0fj5vkzcgddzs58zr';
@@ -39,7 +44,9 @@ describe('the list', () => {
 
   it('is newest first, in pages', async () => {
     expect(await ids('', 'lists')).toEqual(made);
-    expect(await api.send('GET', '/billing/meter/events?limit=2&offset=1', { tenant: 'lists' })).toMatchObject({
+    expect(
+      await api.send('GET', '/billing/meter/events?limit=2&offset=1', { tenant: 'lists' }),
+    ).toMatchObject({
       data: [{ id: made[1] }, { id: made[2] }],
       pagination: { total: 4, limit: 2, offset: 1, has_more: true },
     });
@@ -47,7 +54,8 @@ describe('the list', () => {
 
   it('has filters for the feature, the status and when the events happened', async () => {
     const [third, second, first, zeroth] = made as [string, string, string, string];
-    const at = async (id: string) => (await api.send('GET', `/billing/meter/events/${id}`)).timestamp as string;
+    const at = async (id: string) =>
+      (await api.send('GET', `/billing/meter/events/${id}`)).timestamp as string;
     expect(await ids('?feature_key=seats', 'lists')).toEqual([first]);
     expect(await ids('?status=counted', 'lists')).toEqual(made);
     expect(await ids('?status=voided', 'lists')).toEqual([]);
@@ -72,12 +80,15 @@ describe('the list', () => {
     expect(await ids('')).toEqual([other, ...made]);
     expect(await ids('?tenant_id=lists')).toEqual(made);
     expect(await ids('', 'lists')).toEqual(made);
-    expect((await api.refusal('GET', '/billing/meter/events?tenant_id=lists', { tenant: 'elsewhere' }))[0]).toBe(403);
+    expect(
+      (await api.refusal('GET', '/billing/meter/events?tenant_id=lists', { tenant: 'elsewhere' }))[0],
+    ).toBe(403);
   });
 });
 
 describe('voiding', () => {
-  const operator = (id: string, body: object = {}) => api.send('POST', `/billing/meter/events/${id}/void`, { body });
+  const operator = (id: string, body: object = {}) =>
+    api.send('POST', `/billing/meter/events/${id}/void`, { body });
 
   it('takes the event out of the counters, once', async () => {
     await subscribed(server.db.sql, { tenant: 'voids', at: startsAt });
@@ -126,7 +137,10 @@ describe('voiding', () => {
     expect((await api.refusal('POST', `/billing/meter/events/${id}/void`, { tenant: 'keyed' }))[0]).toBe(403);
     await operator(id);
     const again = { tenant: 'keyed', body: { feature_key: 'calls', idempotency_key: 'k' } };
-    expect((await api.refusal('POST', '/billing/meter/events', again)).slice(0, 2)).toEqual([409, 'duplicate_event']);
+    expect((await api.refusal('POST', '/billing/meter/events', again)).slice(0, 2)).toEqual([
+      409,
+      'duplicate_event',
+    ]);
   });
 
   it('has a reason of at most 500 characters', async () => {
@@ -141,7 +155,9 @@ describe('voiding', () => {
 it("another tenant's event is answered as one that never existed", async () => {
   const id = await record('acme');
   const answers = await Promise.all(
-    [id, nothing].map((one) => server.request('GET', `/billing/billing/meter/events/${one}`, { tenant: 'globex' })),
+    [id, nothing].map((one) =>
+      server.request('GET', `/billing/billing/meter/events/${one}`, { tenant: 'globex' }),
+    ),
   );
   expect(answers.map(({ status }) => status)).toEqual([404, 404]);
   expect(answers[0]!.text).toBe(answers[1]!.text);
@@ -150,7 +166,7 @@ it("another tenant's event is answered as one that never existed", async () => {
     'not_found',
     'usage event not found',
   ]);
-  expect((await api.refusal('GET', "/meter/events/uevt_' or 1=1"))[0]).toBe(400);
+  expect((await api.refusal('GET', "/billing/meter/events/uevt_' or 1=1"))[0]).toBe(400);
 });
 
 it('a segment that is replaced while an event enters it makes the event enter the next one', async () => {

@@ -21,7 +21,8 @@ afterAll(async () => {
 });
 
 const start = () => childServer({ services, env: { PLINTH_CONTRACT: 'fast', ...db.env } });
-const post = (to: ChildServer, body: object) => to.request('POST', '/billing/billing/meter/events', { ...own, body });
+const post = (to: ChildServer, body: object) =>
+  to.request('POST', '/billing/billing/meter/events', { ...own, body });
 
 /** Records events one after the other until the server is gone; every second one has a key. */
 async function record(to: ChildServer, client: string, sent: object[], accepted: Set<string>): Promise<void> {

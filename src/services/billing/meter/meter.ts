@@ -5,18 +5,23 @@ import type { Context } from '../../../http/context.ts';
 import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
 import type { Deps } from '../deps.ts';
+<<<<<<< HEAD
 import { isRestarting } from '../plans/features.ts';
 import type { Standings } from '../entitlements/standing.ts';
+=======
+import { isRestarting } from '../entitlements/decision.ts';
+import type { Grants } from '../entitlements/grants.ts';
+>>>>>>> lane-b
 import { FeatureNotFound, InvalidState, SubscriptionNotFound, UsageEventNotFound } from '../errors.ts';
+import { instantOf } from '../moments.ts';
 import { shownQuantity } from '../money/quantities.ts';
 import { pageOf } from '../pages.ts';
 import { usageStore } from './events.store.ts';
 import { coverage } from './history.ts';
-import { momentIn } from './moments.ts';
 import { recorded, recordedBatch, type RecordingDeps } from './recording.ts';
 import { shownEvent } from './views.ts';
 
-export type MeterDeps = Pick<Deps, 'write'> & RecordingDeps & { readonly standings: Standings };
+export type MeterDeps = Pick<Deps, 'write'> & RecordingDeps & { readonly grants: Grants };
 
 const units = { daily: 'day', weekly: 'week', monthly: 'month' } as const satisfies Record<
   Granularity,
@@ -25,15 +30,15 @@ const units = { daily: 'day', weekly: 'week', monthly: 'month' } as const satisf
 
 /** Meter: what tenants use, stored and counted exactly once. */
 export const meter = (deps: MeterDeps) => {
-  const { db, write, clock, standings } = deps;
+  const { db, write, clock, grants } = deps;
 
   /** How a subscription stands, whose plan has a feature of this key. */
-  const standingOf = async (context: Context, subscriptionId: string, featureKey: string) => {
-    const standing = await standings.ofSubscription(viewOf(context), subscriptionId, [featureKey]);
-    if (standing === undefined) throw SubscriptionNotFound();
-    const feature = standing.featureOf(featureKey);
+  const grantOf = async (context: Context, subscriptionId: string, featureKey: string) => {
+    const grant = await grants.ofSubscription(viewOf(context), subscriptionId, [featureKey]);
+    if (grant === undefined) throw SubscriptionNotFound();
+    const feature = grant.featureOf(featureKey);
     if (feature === undefined) throw FeatureNotFound();
-    return { standing, feature };
+    return { grant, feature };
   };
 
   return {
@@ -47,7 +52,7 @@ export const meter = (deps: MeterDeps) => {
     },
 
     async list({ limit, offset, tenant_id, start, end, ...filter }, context) {
-      const within = { start: momentIn(start, 'start'), end: momentIn(end, 'end') };
+      const within = { start: instantOf(start, 'start'), end: instantOf(end, 'end') };
       const page = { limit, offset };
       const found = await usageStore(db.sql).list(viewOf(context, tenant_id), { ...filter, ...within }, page);
       return pageOf(page, found, shownEvent);
@@ -72,27 +77,27 @@ export const meter = (deps: MeterDeps) => {
     },
 
     async usage({ subscriptionId, meter: featureKey }, context) {
-      const { standing, feature } = await standingOf(context, subscriptionId, featureKey);
-      const { used, limit, remaining, resets_at } = standing.entitlementTo(featureKey);
+      const { grant, feature } = await grantOf(context, subscriptionId, featureKey);
+      const { used, limit, remaining, resets_at } = grant.entitlementTo(featureKey);
       return {
         feature_key: featureKey,
         subscription_id: subscriptionId,
         current_usage: used,
         limit,
         remaining,
-        period_start: isRestarting(feature) ? standing.windowStart : standing.startsAt,
+        period_start: isRestarting(feature) ? grant.windowStart : grant.startsAt,
         period_end: resets_at,
       };
     },
 
     async history({ subscriptionId, meter: featureKey, granularity, ...sent }, context) {
-      const { standing } = await standingOf(context, subscriptionId, featureKey);
-      const [start, end] = [momentIn(sent.start, 'start'), momentIn(sent.end, 'end') ?? clock.now()];
+      const { grant } = await grantOf(context, subscriptionId, featureKey);
+      const [start, end] = [instantOf(sent.start, 'start'), instantOf(sent.end, 'end') ?? clock.now()];
       const { buckets, firstDay: from, lastDay: to } = coverage({ start, end, granularity });
       const used =
         buckets.length === 0
           ? new Map<string, string>()
-          : await usageStore(db.sql).byBucket(standing, featureKey, { unit: units[granularity], from, to });
+          : await usageStore(db.sql).byBucket(grant, featureKey, { unit: units[granularity], from, to });
       const data = buckets.map((period) => ({
         period,
         usage: shownQuantity(new Big(used.get(period) ?? 0)),

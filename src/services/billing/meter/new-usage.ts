@@ -1,8 +1,8 @@
 import type { UsageEventCreate } from '../../../../generated/billing/types.ts';
-import { Invalid } from '../../../lib/errors.ts';
+import { DomainError, Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { isDeeper } from '../../../lib/json-levels.ts';
 import { momentText } from '../../../lib/moments.ts';
+import { checkMetadata } from '../metadata.ts';
 import { quantityOf } from '../money/quantities.ts';
 import { judge, type Judgement, type JudgementTerms } from './judgement.ts';
 
@@ -35,7 +35,6 @@ export interface Origin extends JudgementTerms {
   readonly app: string;
 }
 
-const metadataLimits = { keyLength: 64, levels: 5, bytes: 8_192 };
 /** About what an event takes in memory besides its metadata. */
 const bytesOfRest = 512;
 
@@ -64,11 +63,10 @@ export function draftOf(sent: UsageEventCreate, { tenant, app, ...terms }: Origi
 }
 
 function metadataText(metadata: UsageEventCreate['metadata'], path: string): string {
-  const { keyLength, levels, bytes } = metadataLimits;
-  if (Object.keys(metadata).some((key) => key === '' || key.length > keyLength))
-    throw Invalid(`${path}metadata: keys must have 1 to ${keyLength} characters`);
-  if (isDeeper(metadata, levels)) throw Invalid(`${path}metadata: must have at most ${levels} levels`);
-  const text = JSON.stringify(metadata);
-  if (Buffer.byteLength(text) > bytes) throw Invalid(`${path}metadata: must have at most ${bytes} bytes`);
-  return text;
+  try {
+    checkMetadata(metadata);
+  } catch (error) {
+    throw path !== '' && error instanceof DomainError ? Invalid(`${path}${error.message}`) : error;
+  }
+  return JSON.stringify(metadata);
 }

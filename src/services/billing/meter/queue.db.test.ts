@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { testServer, type TestServer } from '../../../testing/server.ts';
+import { testServer, type TestResponse, type TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
 import { tools } from '../testing.ts';
 import { createIntake } from './intake.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
       create function billing.obstacle() returns trigger language plpgsql as $$
       begin
         if new.feature_key = 'poison' then raise exception 'refused by the database'; end if;
-        if new.feature_key = 'slow' then perform pg_sleep(0.7); end if;
+        if new.feature_key = 'slow' then perform pg_advisory_xact_lock(1); end if;
         return new;
       end $$;
       create trigger obstacle before insert on billing.usage_event for each row execute function billing.obstacle()`);
@@ -26,7 +26,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const post = (tenant: string, body: object) =>
-  server.request('POST', '/billing/billing/meter/events', { tenant, body: { feature_key: 'calls', ...body } });
+  server.request('POST', '/billing/billing/meter/events', {
+    tenant,
+    body: { feature_key: 'calls', ...body },
+  });
 const batch = (tenant: string, count: number) =>
   server.request('POST', '/billing/billing/meter/events/batch', {
     tenant,
@@ -35,30 +38,39 @@ const batch = (tenant: string, count: number) =>
 const total = async (tenant: string) =>
   (await api.send('GET', '/billing/meter/events?limit=1', { tenant })).pagination.total as number;
 
+/** While this runs, an event of the feature `slow` waits to be stored, and everything that comes after it. */
+const slowly = (run: () => Promise<void>) =>
+  server.db.transaction(async (sql) => {
+    await sql`select pg_advisory_xact_lock(1)`;
+    await run();
+  });
+
 describe('a full buffer', () => {
-  // The embedded database says nothing while it is busy, so that nobody sees how many wait.
-  it.runIf(inject('engine') === 'postgres')(
-    'refuses whole requests, leaves room for others, and later takes it',
-    async () => {
-      const slow = post('acme', { feature_key: 'slow' });
-      await until(async () => (await waiting()) === 1);
-      const fills = batch('acme', 49);
-      await until(async () => (await waiting()) === 50);
+  // Of the embedded database, a transaction keeps all other statements waiting.
+  const bySlots = it.runIf(inject('engine') === 'postgres');
+  bySlots('refuses whole requests, leaves room for others, and later takes it', async () => {
+    const taken: Promise<TestResponse>[] = [];
+    const take = async (request: Promise<TestResponse>, together: number) => {
+      taken.push(request);
+      await until(async () => (await waiting()) === together);
+    };
+    await slowly(async () => {
+      await take(post('acme', { feature_key: 'slow' }), 1);
+      await take(batch('acme', 49), 50);
       const refused = await batch('acme', 2);
       expect([refused.status, refused.body.error.code, refused.headers.get('retry-after')]).toEqual([
         429,
         'meter_buffer_full',
         '1',
       ]);
-      const another = batch('globex', 50);
-      await until(async () => (await waiting()) === 100);
+      await take(batch('globex', 50), 100);
       expect((await post('initech', {})).status).toBe(429);
-      expect([(await slow).status, (await fills).status, (await another).status]).toEqual([202, 202, 202]);
-      expect((await batch('acme', 2)).status).toBe(202);
-      expect(await Promise.all(['acme', 'globex', 'initech'].map(total))).toEqual([52, 50, 0]);
-      expect(await waiting()).toBe(0);
-    },
-  );
+    });
+    expect((await Promise.all(taken)).map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect((await batch('acme', 2)).status).toBe(202);
+    expect(await Promise.all(['acme', 'globex', 'initech'].map(total))).toEqual([52, 50, 0]);
+    expect(await waiting()).toBe(0);
+  });
 
   it('never holds a batch that is larger than half of it', async () => {
     expect(await batch('larger', 51)).toMatchObject({
@@ -70,15 +82,14 @@ describe('a full buffer', () => {
 
 it('a request that the database refuses fails alone, and nothing of it is stored', async () => {
   await subscribed(server.db.sql, { tenant: 'poison', at: Date.now() - 86_400_000 });
-  const slow = post('poison', { feature_key: 'slow' });
   const poisoned = server.request('POST', '/billing/billing/meter/events/batch', {
     tenant: 'poison',
     body: { events: ['calls', 'poison', 'calls'].map((feature_key) => ({ feature_key })) },
   });
   const others = Array.from({ length: 12 }, (_, at) => post('poison', { idempotency_key: `k${at}` }));
-  expect([(await slow).status, (await poisoned).status]).toEqual([202, 500]);
+  expect((await poisoned).status).toBe(500);
   expect((await Promise.all(others)).map(({ status }) => status)).toEqual(others.map(() => 202));
-  const sum = { quantity: '13', count: 13 };
+  const sum = { quantity: '12', count: 12 };
   expect(await sumsOf(server.db.sql, 'poison')).toEqual({ events: sum, totals: sum, days: sum });
 });
 
@@ -102,6 +113,14 @@ describe('the intake', () => {
     expect(await sumsOf(server.db.sql, 'intake')).toEqual({ events: sum, totals: sum, days: sum });
   });
 
+  it('stores what shares a transaction with an event that the database refuses', async () => {
+    const { add } = intake();
+    const events = ['calls', 'poison', 'calls'].map((feature) => ({ ...eventOf(null), featureKey: feature }));
+    const outcomes = await Promise.allSettled(events.map((event) => add([event])));
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await total('intake')).toBe(4);
+  });
+
   it('stores what it took before it closes, and takes nothing more', async () => {
     const { add, close } = intake();
     const taken = Array.from({ length: 30 }, () => add([eventOf(null)]));
@@ -109,7 +128,7 @@ describe('the intake', () => {
     await expect(add([eventOf(null)])).rejects.toThrow('shutting down');
     await closed;
     expect(await Promise.all(taken)).toHaveLength(30);
-    expect(await total('intake')).toBe(32);
+    expect(await total('intake')).toBe(34);
   });
 });
 

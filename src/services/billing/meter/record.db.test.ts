@@ -20,7 +20,10 @@ afterAll(() => server.close());
 
 const own = { tenant: 'acme' };
 const post = (body: object, options: TestRequest = own) =>
-  server.request('POST', '/billing/billing/meter/events', { ...options, body: { feature_key: 'calls', ...body } });
+  server.request('POST', '/billing/billing/meter/events', {
+    ...options,
+    body: { feature_key: 'calls', ...body },
+  });
 const event = async (body: object, options: TestRequest = own) => {
   const { status, body: accepted } = await post(body, options);
   expect([status, accepted]).toEqual([202, { id: accepted.id, status: 'buffered' }]);

@@ -46,7 +46,7 @@ describe('at once', { timeout: 180_000 }, () => {
     const accepted = new Map<string, number>(tenants.map((tenant) => [tenant, 0]));
     const write = async (writer: number, tenant: string) => {
       for (let at = 0; at < 30; at += 3) {
-        const path = '/billing/meter/events';
+        const path = '/billing/billing/meter/events';
         const single = await serverOf(writer).request('POST', path, { tenant, body: eventOf(writer, at) });
         expect([202, 409]).toContain(single.status);
         const batch = { events: [eventOf(writer, at + 1), eventOf(writer, at + 2)] };
@@ -64,7 +64,9 @@ describe('at once', { timeout: 180_000 }, () => {
     // Of each writer's 30 events, 6 are shared by all.
     expect(counts).toEqual(tenants.map(() => 32 * 24 + 6));
     for (const tenant of tenants) {
-      const { pagination } = await tools(serverOf(0)).send('GET', '/billing/meter/events?status=counted', { tenant });
+      const { pagination } = await tools(serverOf(0)).send('GET', '/billing/meter/events?status=counted', {
+        tenant,
+      });
       expect(pagination.total).toBe(32 * 24 + 6);
     }
   });
@@ -72,7 +74,10 @@ describe('at once', { timeout: 180_000 }, () => {
   it('a check right after the answer knows the event, in every process', async () => {
     const own = { tenant: 'fresh' };
     for (const at of numbers(40)) {
-      await tools(serverOf(at)).send('POST', '/billing/meter/events', { ...own, body: { feature_key: 'calls' } });
+      await tools(serverOf(at)).send('POST', '/billing/meter/events', {
+        ...own,
+        body: { feature_key: 'calls' },
+      });
       const check = { ...own, body: { feature_key: 'calls' } };
       const results = await Promise.all(
         servers.map((server) => tools(server).send('POST', '/billing/entitlements/check', check)),

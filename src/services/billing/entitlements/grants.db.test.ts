@@ -4,7 +4,7 @@ import { type Subscribed, subscribed } from '../meter/testing.ts';
 import { createRevisions } from '../plans/revisions.ts';
 import { segmentStore } from '../subscriptions/segments.store.ts';
 import { TestClock } from '../testing.ts';
-import { createStandings } from './standing.ts';
+import { createGrants } from './grants.ts';
 
 const start = '2026-01-15T10:00:00.000Z';
 const clock = new TestClock('2026-02-20T12:00:00.000Z');
@@ -27,8 +27,8 @@ it('a subscription whose renewal is late is brought up to date first', async () 
       { ...second!, ...next, period: next, window: next },
     ]);
   };
-  const standings = createStandings({ db, clock, revisions: createRevisions(), current });
-  const window = async () => (await standings.ofTenant('acme', 'default', []))?.windowStart;
+  const grants = createGrants({ db, clock, revisions: createRevisions(), current });
+  const window = async () => (await grants.ofTenant('acme', 'default', []))?.windowStart;
   expect([await window(), asked]).toEqual(['2026-02-15T10:00:00.000Z', []]);
   clock.turn(second!.end - clock.now());
   expect([await window(), asked]).toEqual(['2026-03-15T10:00:00.000Z', ['acme default']]);
@@ -36,6 +36,6 @@ it('a subscription whose renewal is late is brought up to date first', async () 
   await db.sql`update billing.subscription set status = 'canceled'`;
   clock.turn('2027-01-01T00:00:00.000Z');
   const view = { app: 'default', tenant: undefined };
-  expect((await standings.ofSubscription(view, acme.id, []))?.windowStart).toBe('2026-03-15T10:00:00.000Z');
+  expect((await grants.ofSubscription(view, acme.id, []))?.windowStart).toBe('2026-03-15T10:00:00.000Z');
   expect(asked).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 
 /** How a subscription stands at a time, and what it has used of one of the features asked for; without use, those are null. */
-export interface StandingRow {
+export interface GrantRow {
   readonly tenant_id: string;
   readonly id: string;
   readonly status: SubscriptionStatus;
@@ -23,8 +23,8 @@ export interface StandingRow {
 }
 
 /** The statement behind checks. */
-export const standingStore = (sql: Sql) => {
-  const read = (wanted: Fragment, at: number, featureKeys: readonly string[]) => sql<StandingRow[]>`
+export const grantStore = (sql: Sql) => {
+  const read = (wanted: Fragment, at: number, featureKeys: readonly string[]) => sql<GrantRow[]>`
     select subscription.tenant_id, subscription.id, subscription.status, subscription.starts_at, subscription.plan_id, plan.revision,
       coalesce(segment.window_start, current_period_start) as window_start,
       coalesce(segment.window_end, current_period_end) as window_end,

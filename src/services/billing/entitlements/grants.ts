@@ -3,12 +3,17 @@ import type { EntitlementResult, Feature } from '../../../../generated/billing/t
 import type { View } from '../../../db/view.ts';
 import type { Deps } from '../deps.ts';
 import type { PlanRevision } from '../plans/revisions.ts';
+<<<<<<< HEAD:src/services/billing/entitlements/standing.ts
 import { isRestarting } from '../plans/features.ts';
 import { entitlement } from './decision.ts';
 import { type StandingRow, standingStore } from './standing.store.ts';
+=======
+import { entitlement, isRestarting } from './decision.ts';
+import { type GrantRow, grantStore } from './grants.store.ts';
+>>>>>>> lane-b:src/services/billing/entitlements/grants.ts
 
 /** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */
-export interface Standing extends Pick<StandingRow, 'tenant_id' | 'id' | 'status'> {
+export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {
   readonly startsAt: string;
   /** When the monthly counters began. */
   readonly windowStart: string;
@@ -19,14 +24,14 @@ export interface Standing extends Pick<StandingRow, 'tenant_id' | 'id' | 'status
 }
 
 /** Reads how subscriptions stand. No answer is stale: of what it reads, only revisions of plans are in memory, which never change. */
-export interface Standings {
+export interface Grants {
   /** The live subscription of a tenant. */
-  ofTenant(tenant: string, app: string, featureKeys: readonly string[]): Promise<Standing | undefined>;
+  ofTenant(tenant: string, app: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
   /** A subscription, whether it is live or not. */
-  ofSubscription(view: View, id: string, featureKeys: readonly string[]): Promise<Standing | undefined>;
+  ofSubscription(view: View, id: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
 }
 
-export interface StandingDeps extends Pick<Deps, 'db' | 'clock' | 'revisions'> {
+export interface GrantDeps extends Pick<Deps, 'db' | 'clock' | 'revisions'> {
   /**
    * Brings the live subscription of a tenant up to date when no segment covers now, because a renewal is late. Without it, or when it
    * changes nothing, the last segment counts as running on.
@@ -34,14 +39,11 @@ export interface StandingDeps extends Pick<Deps, 'db' | 'clock' | 'revisions'> {
   readonly current?: (tenant: string, app: string) => Promise<void>;
 }
 
-export function createStandings({ db, clock, revisions, current }: StandingDeps): Standings {
-  const store = standingStore(db.sql);
+export function createGrants({ db, clock, revisions, current }: GrantDeps): Grants {
+  const store = grantStore(db.sql);
 
-  async function standing(
-    app: string,
-    read: () => PromiseLike<StandingRow[]>,
-  ): Promise<Standing | undefined> {
-    let rows: readonly StandingRow[] = await read();
+  async function grant(app: string, read: () => PromiseLike<GrantRow[]>): Promise<Grant | undefined> {
+    let rows: readonly GrantRow[] = await read();
     const [found] = rows;
     if (found !== undefined && isLate(found) && current !== undefined) {
       await current(found.tenant_id, app);
@@ -51,23 +53,23 @@ export function createStandings({ db, clock, revisions, current }: StandingDeps)
     if (row === undefined) return undefined;
     const revision = { planId: row.plan_id, revision: row.revision };
     const plan = (await revisions.read(db.sql, app, [revision]))(revision);
-    return standingOf(row, plan, rows);
+    return grantOf(row, plan, rows);
   }
 
   return {
     ofTenant: (tenant, app, featureKeys) =>
-      standing(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys)),
+      grant(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys)),
     ofSubscription: (view, id, featureKeys) =>
-      standing(view.app, () => store.ofSubscription(view, id, clock.now(), featureKeys)),
+      grant(view.app, () => store.ofSubscription(view, id, clock.now(), featureKeys)),
   };
 }
 
-const isLate = ({ status, is_covered }: StandingRow): boolean =>
+const isLate = ({ status, is_covered }: GrantRow): boolean =>
   !is_covered && status !== 'canceled' && status !== 'expired';
 
 const zero = new Big(0);
 
-function standingOf(row: StandingRow, plan: PlanRevision, rows: readonly StandingRow[]): Standing {
+function grantOf(row: GrantRow, plan: PlanRevision, rows: readonly GrantRow[]): Grant {
   const features = new Map(plan.features.map((feature) => [feature.key, feature]));
   const uses = new Map(rows.map((one) => [one.feature_key, one]));
   return {
