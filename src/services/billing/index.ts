@@ -37,7 +37,14 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     settings,
     built: ['Notifications', 'PaymentMethods', 'Payments'],
     async create({ db, settings, log, dataDir }): Promise<Service> {
-      const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const deps: Deps = {
+        db,
+        write: createWriter({ db }),
+        settings,
+        log,
+        clock,
+        revisions: createRevisions(),
+      };
       const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: async () => {} };

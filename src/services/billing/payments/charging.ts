@@ -70,7 +70,11 @@ function outcomeOf(result: ChargeResult): Outcome | undefined {
   switch (result.state) {
     case 'succeeded': {
       const { amount, currency } = result;
-      return { kind: 'succeeded', ...(amount !== undefined && { amount }), ...(currency !== undefined && { currency }) };
+      return {
+        kind: 'succeeded',
+        ...(amount !== undefined && { amount }),
+        ...(currency !== undefined && { currency }),
+      };
     }
     case 'failed':
       return { kind: 'failed', code: result.code, message: result.message };
