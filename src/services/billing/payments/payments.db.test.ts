@@ -88,7 +88,9 @@ describe('a payment', () => {
     const first = await api.pay(owner, { idempotency_key: 'once' });
     expect(await api.pay(owner, { idempotency_key: 'once' })).toEqual(first);
     const other = { invoice_id: owner.invoice, idempotency_key: 'once', metadata: { a: 1 } };
-    expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body: other })).toMatchObject({
+    expect(
+      await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body: other }),
+    ).toMatchObject({
       ...{ 0: 409, 1: 'duplicate_idempotency_key' },
     });
   });
