@@ -52,7 +52,14 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     migrations: new URL('./migrations/', import.meta.url),
     settings,
     async create({ db, settings, log, dataDir }): Promise<Service> {
-      const deps: Deps = { db, write: createWriter({ db }), settings, log, clock, revisions: createRevisions() };
+      const deps: Deps = {
+        db,
+        write: createWriter({ db }),
+        settings,
+        log,
+        clock,
+        revisions: createRevisions(),
+      };
       const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };

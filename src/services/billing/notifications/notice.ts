@@ -80,7 +80,11 @@ export function billingNotice({ id, type, object }: ProviderEvent): Notice | und
   switch (type) {
     case 'transaction.completed': {
       const totals = optionalFields(optionalFields(object['details'])['totals']);
-      return notice(object['id'], { kind: 'succeeded', ...money('amount', totals['grand_total']), ...currency });
+      return notice(object['id'], {
+        kind: 'succeeded',
+        ...money('amount', totals['grand_total']),
+        ...currency,
+      });
     }
     case 'transaction.payment_failed': {
       const [attempt] = Array.isArray(object['payments']) ? (object['payments'] as unknown[]) : [];
@@ -134,7 +138,9 @@ function identifierIn(value: unknown): string {
 function money<Name extends string>(name: Name, value: unknown): { [Key in Name]?: bigint } {
   if (value === undefined || value === null) return {};
   const isAmount =
-    typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : /^[0-9]{1,15}$/.test(String(value));
+    typeof value === 'number'
+      ? Number.isSafeInteger(value) && value >= 0
+      : /^[0-9]{1,15}$/.test(String(value));
   if (!isAmount) throw NotAnEvent();
   return { [name]: BigInt(value as number | string) } as { [Key in Name]?: bigint };
 }
@@ -148,6 +154,8 @@ function currencyOf(value: unknown): { currency?: string } {
 
 function failureIn({ code, message }: Fields): Outcome {
   const text = (value: unknown, otherwise: string) =>
-    typeof value === 'string' && value !== '' ? value.replaceAll('\0', '').toWellFormed().slice(0, 255) : otherwise;
+    typeof value === 'string' && value !== ''
+      ? value.replaceAll('\0', '').toWellFormed().slice(0, 255)
+      : otherwise;
   return { kind: 'failed', code: text(code, 'payment_failed'), message: text(message, 'the payment failed') };
 }

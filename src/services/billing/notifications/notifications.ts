@@ -7,7 +7,14 @@ import { settle } from '../payments/outcomes.ts';
 import { paymentStore } from '../payments/payments.store.ts';
 import { testedPayment } from '../providers/test-provider.ts';
 import { system } from '../writes.ts';
-import { billingEventOf, billingNotice, cardEventOf, cardNotice, type Notice, type ProviderEvent } from './notice.ts';
+import {
+  billingEventOf,
+  billingNotice,
+  cardEventOf,
+  cardNotice,
+  type Notice,
+  type ProviderEvent,
+} from './notice.ts';
 import { providerEventStore } from './provider-events.store.ts';
 import type { Secrets } from './secrets.ts';
 import { isSignedByBillingProvider, isSignedByCardProvider } from './signatures.ts';
@@ -58,7 +65,10 @@ async function apply(
 ): Promise<NotificationReceipt> {
   const payment = notice && (await paymentOf(deps, provider, notice));
   if (notice === undefined || payment === undefined) {
-    deps.log.info({ provider, event: event.id, type: event.type }, 'a notification concerns nothing that is known');
+    deps.log.info(
+      { provider, event: event.id, type: event.type },
+      'a notification concerns nothing that is known',
+    );
     return { received: true, handled: false };
   }
   const handled = await deps.write(system(payment.tenant_id, payment.app_id), async (tx) => {
@@ -72,8 +82,4 @@ async function apply(
 
 /** Payments of the built-in provider are told of through either endpoint. */
 const paymentOf = ({ db }: NotificationDeps, provider: Provider, { processorId, paymentId }: Notice) =>
-  paymentStore(db.sql).spokenOf(
-    [provider, 'test'],
-    processorId,
-    testedPayment(processorId) ?? paymentId,
-  );
+  paymentStore(db.sql).spokenOf([provider, 'test'], processorId, testedPayment(processorId) ?? paymentId);

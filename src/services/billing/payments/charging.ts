@@ -11,21 +11,28 @@ import { chargeOf, type PaymentRow } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
 
 /**
- * Asks the provider for the money of a payment that is stored, and stores the answer. A success is applied once the response is on its
- * way, by whatever applies those that are notified; should the process end before, the reconciliation finds the payment.
+ * Asks the provider for the money of a payment that is stored, and stores the answer. A success is stored once the response is on its
+ * way, as if it had been notified; should the process end before, the reconciliation asks again.
  * @throws Refused `payment_failed`, `provider_error` or `provider_timeout`
  */
 export async function collect(deps: PaymentDeps, payment: PaymentRow): Promise<PaymentRow> {
   const result = await configured(deps.provider).charge(chargeOf(payment));
-  if (result.state !== 'succeeded') {
-    const settled = await record(deps, payment, result);
-    throwFor(result, payment.id);
-    return settled;
+  if (result.state === 'succeeded') {
+    deps.later.run(() => record(deps, payment, result));
+    return { ...payment, processor_id: result.processorId };
   }
-  const noted = await deps.write(authorOf(payment), (tx) => note(tx, deps, payment, result));
-  deps.later.run(() => record(deps, payment, result));
-  return noted;
+  const stored = await record(deps, payment, result).catch((error: unknown) => {
+    // The provider has answered, and the caller shall know what, although it will be asked once more.
+    deps.log.error({ err: error, payment: payment.id }, 'the answer of the provider was not stored');
+  });
+  throwFor(result, payment.id);
+  return stored ?? { ...payment, ...('nextAction' in result && openBy(result)) };
 }
+
+const openBy = ({ processorId, nextAction }: Extract<ChargeResult, { state: 'pending' }>) => ({
+  processor_id: processorId,
+  next_action: nextAction,
+});
 
 /** Stores what the provider said of a payment, in one transaction with all that follows from it. */
 export async function record(
@@ -70,7 +77,11 @@ function outcomeOf(result: ChargeResult): Outcome | undefined {
   switch (result.state) {
     case 'succeeded': {
       const { amount, currency } = result;
-      return { kind: 'succeeded', ...(amount !== undefined && { amount }), ...(currency !== undefined && { currency }) };
+      return {
+        kind: 'succeeded',
+        ...(amount !== undefined && { amount }),
+        ...(currency !== undefined && { currency }),
+      };
     }
     case 'failed':
       return { kind: 'failed', code: result.code, message: result.message };

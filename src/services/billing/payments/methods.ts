@@ -106,8 +106,17 @@ async function keep(
   const row = {
     ...{ tenant_id: customer.tenant_id, id, app_id: customer.app_id, customer_id: customer.id },
     ...{ processor_name: configured(provider).name, processor_id: method.processorId },
-    ...{ processor_customer_id: method.customerId, type: method.type, last4: method.last4, brand: method.brand },
-    ...{ expiry_month: method.expiryMonth, expiry_year: method.expiryYear, created_at: momentText(clock.now()) },
+    ...{
+      processor_customer_id: method.customerId,
+      type: method.type,
+      last4: method.last4,
+      brand: method.brand,
+    },
+    ...{
+      expiry_month: method.expiryMonth,
+      expiry_year: method.expiryYear,
+      created_at: momentText(clock.now()),
+    },
   };
   const stored = await methodStore(tx.sql).insert(row, mostMethods);
   if (stored === undefined) return undefined;

@@ -6,7 +6,12 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'canceled' }
   /** `total` is what was refunded so far, `more` what was refunded now. */
-  | { readonly kind: 'refunded'; readonly total?: bigint; readonly more?: bigint; readonly currency?: string };
+  | {
+      readonly kind: 'refunded';
+      readonly total?: bigint;
+      readonly more?: bigint;
+      readonly currency?: string;
+    };
 
 /** The part of a payment that outcomes change. */
 export interface Standing {

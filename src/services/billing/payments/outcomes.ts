@@ -99,7 +99,8 @@ async function credit(
   const change = -amount > -balance ? -balance : -amount;
   if (change === 0n) return;
   const about = { idempotencyKey: null, invoiceId: invoice_id, paymentId: id };
-  const reason = change < 0n ? 'payment that no invoice needed' : 'refund of a payment that no invoice needed';
+  const reason =
+    change < 0n ? 'payment that no invoice needed' : 'refund of a payment that no invoice needed';
   await balanceStore(tx.sql).change(tenant_id, customer_id, change, { ...about, reason }, at);
 }
 

@@ -75,8 +75,7 @@ export const standingOf = (row: PaymentRow): Standing => ({
   status: row.status,
   received: BigInt(row.received_amount),
   refunded: BigInt(row.refunded_amount),
-  failure:
-    row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? '' },
+  failure: row.failure_code === null ? null : { code: row.failure_code, message: row.failure_message ?? '' },
 });
 
 /** The payment as the provider is asked for it, the same however often. */

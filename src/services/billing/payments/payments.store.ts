@@ -10,7 +10,23 @@ export interface PaymentFilter {
   readonly customer_id?: string | undefined;
 }
 
-export type PaymentChange = Partial<Omit<PaymentRow, 'tenant_id' | 'id' | 'app_id' | 'created_at'>>;
+export type PaymentChange = Partial<
+  Pick<
+    PaymentRow,
+    | 'status'
+    | 'processor_id'
+    | 'refunded_amount'
+    | 'refunding_amount'
+    | 'refund_reason'
+    | 'received_amount'
+    | 'unapplied_amount'
+    | 'failure_code'
+    | 'failure_message'
+    | 'next_action'
+    | 'check_at'
+    | 'completed_at'
+  >
+>;
 
 /** What a payment starts with. */
 export type NewPayment = Pick<
@@ -74,7 +90,10 @@ export const paymentStore = (sql: Sql) => ({
   },
 
   /** The payment that was made with an idempotency key. */
-  async keyed({ tenant_id, app_id }: Pick<PaymentRow, 'tenant_id' | 'app_id'>, key: string): Promise<PaymentRow | undefined> {
+  async keyed(
+    { tenant_id, app_id }: Pick<PaymentRow, 'tenant_id' | 'app_id'>,
+    key: string,
+  ): Promise<PaymentRow | undefined> {
     const [row] = await sql<PaymentRow[]>`
       select ${columns(sql)} from billing.payment
       where tenant_id = ${tenant_id} and app_id = ${app_id} and idempotency_key = ${key}`;
@@ -103,7 +122,7 @@ export const paymentStore = (sql: Sql) => ({
 
   async change({ tenant_id, id }: Key, change: PaymentChange, at: number): Promise<PaymentRow> {
     const [row] = await sql<[PaymentRow]>`
-      update billing.payment set ${sql({ ...change, updated_at: new Date(at) } as Record<string, never>)}
+      update billing.payment set ${sql({ ...change, updated_at: new Date(at) })}
       where tenant_id = ${tenant_id} and id = ${id} returning ${columns(sql)}`;
     return row;
   },
@@ -131,7 +150,10 @@ export const paymentStore = (sql: Sql) => ({
   },
 
   /** Cancels the open payments of an invoice that is closed. Those of a provider are looked at again, so that it learns of it. */
-  async cancelOpen({ tenant_id, invoice_id }: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>, at: number): Promise<PaymentRow[]> {
+  async cancelOpen(
+    { tenant_id, invoice_id }: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
+    at: number,
+  ): Promise<PaymentRow[]> {
     const now = new Date(at);
     return await sql<PaymentRow[]>`
       update billing.payment
@@ -153,7 +175,10 @@ export const paymentStore = (sql: Sql) => ({
   },
 
   /** Takes up payments of a provider that are due for a look, until a time at which others may take them up. */
-  async claim(processors: readonly string[], { at, until, most }: { at: number; until: number; most: number }): Promise<PaymentRow[]> {
+  async claim(
+    processors: readonly string[],
+    { at, until, most }: { at: number; until: number; most: number },
+  ): Promise<PaymentRow[]> {
     return await sql<PaymentRow[]>`
       update billing.payment set check_at = ${new Date(until)}
       where (tenant_id, id) in (
@@ -165,7 +190,11 @@ export const paymentStore = (sql: Sql) => ({
   },
 
   /** The payment that a provider speaks of, by its own id or by the payment's, which it was told. */
-  async spokenOf(processors: readonly string[], processorId: string, id: string): Promise<PaymentRow | undefined> {
+  async spokenOf(
+    processors: readonly string[],
+    processorId: string,
+    id: string,
+  ): Promise<PaymentRow | undefined> {
     const [row] = await sql<PaymentRow[]>`
       select ${columns(sql)} from billing.payment
       where processor_name = any(${[...processors]}::text[]) and processor_id = ${processorId}

@@ -1,14 +1,13 @@
 import type { Payments } from '../../../../generated/billing/server.ts';
 import type { Context } from '../../../http/context.ts';
 import { viewOf } from '../../../http/view.ts';
-import { momentText } from '../../../lib/moments.ts';
-import { InvalidState, PaymentNotFound } from '../errors.ts';
+import { PaymentNotFound } from '../errors.ts';
 import { moneyOf } from '../money/money.ts';
 import { pageOf } from '../pages.ts';
+import { cancel } from './canceling.ts';
 import { collect } from './charging.ts';
 import type { PaymentDeps } from './deps.ts';
-import { settle } from './outcomes.ts';
-import { paymentOf, statusText } from './payment.ts';
+import { paymentOf } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
 import { reconcilePayment } from './reconciliation.ts';
 import { refund } from './refunding.ts';
@@ -25,7 +24,11 @@ export const payments = (deps: PaymentDeps) => {
 
     async list({ limit, offset, tenant_id, ...filter }, context) {
       const page = { limit, offset };
-      return pageOf(page, await paymentStore(db.sql).list(viewOf(context, tenant_id), filter, page), paymentOf);
+      return pageOf(
+        page,
+        await paymentStore(db.sql).list(viewOf(context, tenant_id), filter, page),
+        paymentOf,
+      );
     },
 
     async get({ id }, context) {
@@ -41,18 +44,9 @@ export const payments = (deps: PaymentDeps) => {
     },
 
     async cancel({ id }, context) {
-      const found = await paymentStore(db.sql).find(viewOf(context), id);
-      if (found === undefined) throw PaymentNotFound();
-      const canceled = await write(context, async (tx) => {
-        const { payment, isChanged } = await settle(tx, deps, found, { kind: 'canceled' });
-        if (!isChanged || found.status !== 'pending') throw InvalidState(statusText(found.status));
-        if (payment.processor_id === null) return payment;
-        // The provider learns of it after the response, or from the reconciliation when that fails.
-        const check_at = momentText(clock.now());
-        return await paymentStore(tx.sql).change(payment, { check_at }, clock.now());
-      });
-      if (canceled.processor_id !== null)
-        later.run(() => reconcilePayment(deps, canceled, clock.now()));
+      const canceled = await write(context, (tx) => cancel(tx, deps, viewOf(context), id));
+      // The provider learns of it after the response, or from the reconciliation when that fails.
+      if (canceled.processor_id !== null) later.run(() => reconcilePayment(deps, canceled, clock.now()));
       return paymentOf(canceled);
     },
   } satisfies Payments<Context>;

@@ -52,14 +52,17 @@ async function newsOf({ provider }: PaymentDeps, payment: PaymentRow, isOld: boo
   const mover = configured(provider);
   const asked = chargeOf(payment);
   const isCanceled = payment.status === 'canceled';
-  if (payment.processor_id === null) return isOld || isCanceled ? { state: 'unknown' } : await mover.charge(asked);
+  if (payment.processor_id === null)
+    return isOld || isCanceled ? { state: 'unknown' } : await mover.charge(asked);
   const started = { ...asked, processorId: payment.processor_id };
   return isOld || isCanceled ? await mover.cancel(started) : await mover.lookup(started);
 }
 
 /** No provider has an id for it, and a key that old may be forgotten: money that arrives nevertheless is notified. */
 const giveUp = (deps: PaymentDeps, payment: PaymentRow) =>
-  deps.write(system(payment.tenant_id, payment.app_id), (tx) => settle(tx, deps, payment, { kind: 'canceled' }));
+  deps.write(system(payment.tenant_id, payment.app_id), (tx) =>
+    settle(tx, deps, payment, { kind: 'canceled' }),
+  );
 
 /** Whatever is open or unknown is looked at again; what has ended is not. */
 async function checkAgain(

@@ -52,7 +52,8 @@ async function keep(
   const found = await store.find(view, id);
   if (found === undefined) throw PaymentNotFound();
   const payment = await store.lock(found);
-  if (payment.status !== 'succeeded' && payment.status !== 'refunded') throw InvalidState(statusText(payment.status));
+  if (payment.status !== 'succeeded' && payment.status !== 'refunded')
+    throw InvalidState(statusText(payment.status));
   moverOf(deps, payment);
   const left = refundable(payment);
   if (left <= 0n) throw InvalidState('nothing of the payment is left to refund');

@@ -38,7 +38,10 @@ export const refundStore = (sql: Sql) => ({
   },
 
   /** Takes up refunds of payments of a provider that are due for a look, until a time at which others may take them up. */
-  async claim(processors: readonly string[], { at, until, most }: { at: number; until: number; most: number }): Promise<DueRefund[]> {
+  async claim(
+    processors: readonly string[],
+    { at, until, most }: { at: number; until: number; most: number },
+  ): Promise<DueRefund[]> {
     return await sql<DueRefund[]>`
       with due as (
         select refund.tenant_id, refund.id, payment.app_id

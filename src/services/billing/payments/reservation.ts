@@ -6,6 +6,7 @@ import { newId } from '../../../lib/ids.ts';
 import { CustomerNotFound, KeyReused, PaymentMethodNotFound, Refused } from '../errors.ts';
 import type { InvoiceRow } from '../invoices/invoices.store.ts';
 import { lockInvoice, openInvoice } from '../invoices/open-invoice.ts';
+import { checkMetadata } from '../metadata.ts';
 import { configured } from '../providers/providers.ts';
 import type { Write } from '../writes.ts';
 import { leaseMs } from './checks.ts';
@@ -32,9 +33,9 @@ export interface Reserved {
  * charged for it.
  */
 export async function reserve(tx: Write, deps: PaymentDeps, view: View, wanted: Wanted): Promise<Reserved> {
-  const { invoice: locked } = await lockInvoice(tx, view, wanted.invoice_id);
+  checkMetadata(wanted.metadata);
   const request_digest = digestOf(wanted);
-  const earlier = await repeated(tx, locked, wanted.idempotency_key, request_digest);
+  const earlier = await repeated(tx, view, wanted, request_digest);
   if (earlier !== undefined) return { payment: earlier, isRepeat: true };
   const invoice = await openInvoice(tx, deps, view, wanted.invoice_id);
   const { customerId, method } = await payerOf(tx, view, invoice, wanted);
@@ -44,7 +45,12 @@ export async function reserve(tx: Write, deps: PaymentDeps, view: View, wanted: 
   const at = deps.clock.now();
   const payment = await paymentStore(tx.sql).reserve(
     {
-      ...{ tenant_id: invoice.tenant_id, app_id: invoice.app_id, id: newId('pay', at), invoice_id: invoice.id },
+      ...{
+        tenant_id: invoice.tenant_id,
+        app_id: invoice.app_id,
+        id: newId('pay', at),
+        invoice_id: invoice.id,
+      },
       ...{ customer_id: customerId, payment_method_id: method?.id ?? null, currency: invoice.currency },
       processor_name: provider.name,
       source: method ? { processorId: method.processor_id, customerId: method.processor_customer_id } : null,
@@ -64,17 +70,26 @@ export async function reserve(tx: Write, deps: PaymentDeps, view: View, wanted: 
 export const TooMuch = () => Refused('invalid_amount', 'amount: more than there is');
 
 const digestOf = ({ idempotency_key: key, isAutomatic: _, ...wanted }: Wanted): Buffer | null =>
-  key === undefined ? null : createHash('sha256').update(JSON.stringify(Object.entries(wanted).sort())).digest();
+  key === undefined
+    ? null
+    : createHash('sha256')
+        .update(JSON.stringify(Object.entries(wanted).sort()))
+        .digest();
 
-/** @throws KeyReused */
+/**
+ * The payment that an earlier request with the same key has made. The invoice is locked before, so that of two at once one waits.
+ * @throws KeyReused
+ */
 async function repeated(
-  { sql }: Pick<Write, 'sql'>,
-  invoice: InvoiceRow,
-  key: string | undefined,
+  tx: Write,
+  view: View,
+  { idempotency_key: key, invoice_id }: Wanted,
   digest: Buffer | null,
 ): Promise<PaymentRow | undefined> {
-  const earlier = key === undefined ? undefined : await paymentStore(sql).keyed(invoice, key);
-  if (earlier === undefined || digest === null) return undefined;
+  if (key === undefined || digest === null) return undefined;
+  const { invoice } = await lockInvoice(tx, view, invoice_id);
+  const earlier = await paymentStore(tx.sql).keyed(invoice, key);
+  if (earlier === undefined) return undefined;
   if (earlier.request_digest === null || !digest.equals(earlier.request_digest)) throw KeyReused();
   return earlier;
 }

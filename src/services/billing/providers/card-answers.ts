@@ -25,7 +25,11 @@ const certain: ReadonlySet<string> = new Set([
 export function failureOf(thrown: unknown): Failure {
   if (!isOfProvider(thrown)) return { state: 'unknown', cause: thrown };
   if (thrown.type === 'StripeCardError')
-    return { state: 'failed', code: declineOf(thrown), message: textOf(thrown.message, 'the card was declined') };
+    return {
+      state: 'failed',
+      code: declineOf(thrown),
+      message: textOf(thrown.message, 'the card was declined'),
+    };
   return certain.has(thrown.type)
     ? { state: 'rejected', cause: thrown }
     : { state: 'unknown', cause: thrown };
@@ -79,13 +83,26 @@ export function refundResultOf({ id, status, charge }: Stripe.Refund): RefundRes
 }
 
 /** What people recognise a method by. */
-export function methodOf({ id, type, card, ...rest }: Stripe.PaymentMethod, customerId: string): AttachedMethod {
+export function methodOf(
+  { id, type, card, ...rest }: Stripe.PaymentMethod,
+  customerId: string,
+): AttachedMethod {
   const own = { processorId: id, customerId };
   if (card) {
     const { last4, brand, exp_month: expiryMonth, exp_year: expiryYear } = card;
-    return { ...own, type: 'card', last4, brand: textOf(brand, 'unknown').slice(0, 64), expiryMonth, expiryYear };
+    return {
+      ...own,
+      type: 'card',
+      last4,
+      brand: textOf(brand, 'unknown').slice(0, 64),
+      expiryMonth,
+      expiryYear,
+    };
   }
-  const { last4 = null, bank_name: bank = null } = rest.us_bank_account ?? { ...rest.sepa_debit, bank_name: null };
+  const { last4 = null, bank_name: bank = null } = rest.us_bank_account ?? {
+    ...rest.sepa_debit,
+    bank_name: null,
+  };
   const isAccount = type === 'us_bank_account' || type === 'sepa_debit';
   return {
     ...{ ...own, type: isAccount ? 'bank_account' : 'other', last4, expiryMonth: null, expiryYear: null },

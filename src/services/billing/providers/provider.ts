@@ -45,7 +45,12 @@ export interface Rejected {
 export type Failure = Declined | Unknown | Rejected;
 
 export type ChargeResult =
-  | { readonly state: 'succeeded'; readonly processorId: string; readonly amount?: bigint; readonly currency?: string }
+  | {
+      readonly state: 'succeeded';
+      readonly processorId: string;
+      readonly amount?: bigint;
+      readonly currency?: string;
+    }
   | { readonly state: 'pending'; readonly processorId: string; readonly nextAction: NextAction | null }
   | { readonly state: 'canceled'; readonly processorId: string }
   | (Declined & { readonly processorId?: string })

@@ -16,7 +16,9 @@ export async function createProvider(
   if (settings.provider !== 'card-provider') return undefined;
   const { cardKey: key, cardUrl: url } = settings;
   if (key === '')
-    throw new SettingError(`${declared.cardKey.name} must be a secret key when the provider is card-provider`);
+    throw new SettingError(
+      `${declared.cardKey.name} must be a secret key when the provider is card-provider`,
+    );
   return await createCardProvider({ key, url });
 }
 

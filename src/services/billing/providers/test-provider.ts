@@ -3,7 +3,11 @@ import type { Charge, ChargeResult, Provider } from './provider.ts';
 /** What the end of a token makes happen. Every other token is a card that pays. */
 const declines = {
   chargeDeclined: { state: 'failed', code: 'card_declined', message: 'the card was declined' },
-  insufficientFunds: { state: 'failed', code: 'insufficient_funds', message: 'the card has insufficient funds' },
+  insufficientFunds: {
+    state: 'failed',
+    code: 'insufficient_funds',
+    message: 'the card has insufficient funds',
+  },
 } as const;
 
 const processorIdOf = (id: string) => `test_${id}`;
@@ -46,7 +50,11 @@ export const testProvider: Provider = {
 function outcomeOf({ id, source }: Charge): ChargeResult {
   const processorId = processorIdOf(id);
   if (source === undefined)
-    return { state: 'pending', processorId, nextAction: { type: 'client_secret', value: `${processorId}_secret` } };
+    return {
+      state: 'pending',
+      processorId,
+      nextAction: { type: 'client_secret', value: `${processorId}_secret` },
+    };
   const token = source.processorId;
   if (token.endsWith('timeout')) return { state: 'unknown' };
   if (token.endsWith('pending')) return { state: 'pending', processorId, nextAction: null };

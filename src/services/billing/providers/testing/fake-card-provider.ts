@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** What the provider answers. */
+interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** A charge as the fake keeps it. */
+export interface FakeIntent {
+  readonly id: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly metadata: Record<string, string>;
+  status: string;
+  refunded: number;
+}
+
+/** What becomes of requests until it is changed again: they are answered, or carried out and not answered, or not carried out. */
+export type Behaviour = 'answers' | 'answersNobody' | 'fails';
+
+/** As much of the card provider's HTTP API as billing uses, with idempotency keys, in this process. */
+export interface FakeCardProvider {
+  readonly url: string;
+  readonly intents: Map<string, FakeIntent>;
+  /** The requests so far, as `POST /v1/refunds`. */
+  readonly requests: string[];
+  behaviour: Behaviour;
+  /** Ends the connections of requests that were left without an answer. */
+  hangUp(): void;
+  close(): Promise<void>;
+}
+
+const declined = (intent: FakeIntent, code: string): Answer => ({
+  status: 402,
+  body: {
+    error: {
+      ...{
+        type: 'card_error',
+        code: 'card_declined',
+        decline_code: code,
+        message: 'Your card was declined.',
+      },
+      payment_intent: { id: intent.id, object: 'payment_intent' },
+    },
+  },
+});
+const refused = (message: string, status = 400): Answer => ({
+  status,
+  body: { error: { type: 'invalid_request_error', message } },
+});
+const newId = (prefix: string) => `${prefix}_${randomBytes(8).toString('hex')}`;
+const shown = ({ refunded: _, ...intent }: FakeIntent) => ({
+  ...{ object: 'payment_intent', client_secret: `${intent.id}_secret`, last_payment_error: null },
+  ...{ ...intent, amount_received: intent.status === 'succeeded' ? intent.amount : 0 },
+});
+
+type Form = URLSearchParams;
+type Route = (form: Form, id: string) => Answer;
+
+const metadataOf = (form: Form): Record<string, string> =>
+  Object.fromEntries(
+    [...form].flatMap(([name, value]) => {
+      const key = /^metadata\[(\w+)\]$/.exec(name)?.[1];
+      return key === undefined ? [] : [[key, value]];
+    }),
+  );
+
+function routesOf(intents: Map<string, FakeIntent>): Record<string, Route> {
+  const found = (id: string, use: (intent: FakeIntent) => Answer): Answer => {
+    const intent = intents.get(id);
+    return intent === undefined ? refused(`No such payment_intent: ${id}`, 404) : use(intent);
+  };
+  const ok = (body: object): Answer => ({ status: 200, body });
+  const card = (id: string, customer: string | null) =>
+    ok({
+      ...{ id, object: 'payment_method', type: 'card', customer },
+      card: { brand: 'mastercard', last4: '4444', exp_month: 4, exp_year: 2031 },
+    });
+  return {
+    'POST /v1/customers': () => ok({ id: newId('cus'), object: 'customer' }),
+    'POST /v1/payment_methods': (form) => card(`pm_${form.get('card[token]')}`, null),
+    'POST /v1/payment_methods/:id/attach': (form, id) =>
+      id.endsWith('expiredCard')
+        ? { status: 402, body: { error: { type: 'card_error', code: 'expired_card', message: 'Expired.' } } }
+        : card(id, form.get('customer')),
+    'POST /v1/payment_methods/:id/detach': (_, id) => card(id, null),
+    'POST /v1/payment_intents'(form) {
+      const amount = Number(form.get('amount'));
+      if (amount > 99_999_999) return refused('Amount must be no more than $999,999.99');
+      const method = form.get('payment_method');
+      const status = method === null || method.endsWith('declined') ? 'requires_payment_method' : 'succeeded';
+      const currency = form.get('currency') ?? '';
+      const intent = { id: newId('pi'), amount, currency, metadata: metadataOf(form), status, refunded: 0 };
+      intents.set(intent.id, intent);
+      return method?.endsWith('declined') === true
+        ? declined(intent, 'insufficient_funds')
+        : ok(shown(intent));
+    },
+    'GET /v1/payment_intents/:id': (_, id) => found(id, (intent) => ok(shown(intent))),
+    'POST /v1/payment_intents/:id/cancel': (_, id) =>
+      found(id, (intent) => {
+        if (intent.status === 'succeeded') return refused('You cannot cancel this PaymentIntent.');
+        intent.status = 'canceled';
+        return ok(shown(intent));
+      }),
+    'POST /v1/refunds': (form) =>
+      found(form.get('payment_intent') ?? '', (intent) => {
+        const amount = Number(form.get('amount'));
+        if (intent.refunded + amount > intent.amount) return refused('Refund amount is too large.');
+        intent.refunded += amount;
+        const charge = { id: newId('ch'), object: 'charge', amount_refunded: intent.refunded };
+        return ok({ id: newId('re'), object: 'refund', status: 'succeeded', amount, charge });
+      }),
+  };
+}
+
+/** Starts the fake on a free port. */
+export async function fakeCardProvider(): Promise<FakeCardProvider> {
+  const intents = new Map<string, FakeIntent>();
+  const routes = routesOf(intents);
+  const kept = new Map<string, Answer>();
+  const requests: string[] = [];
+  const left = new Set<ServerResponse>();
+  const provider = { behaviour: 'answers' as Behaviour };
+
+  function carryOut(request: IncomingMessage, form: Form): Answer {
+    const [, path = '', id = ''] =
+      /^(\/v1\/\w+(?=\/))\/([^/]+)/.exec(request.url ?? '') ?? /^(\/v1\/\w+)$/.exec(request.url ?? '') ?? [];
+    const rest = id === '' ? '' : `/:id${(request.url ?? '').slice(path.length + id.length + 1)}`;
+    const route = routes[`${request.method} ${path}${rest}`];
+    if (route === undefined) return refused('Unrecognized request URL', 404);
+    const key = request.headers['idempotency-key'];
+    const answer = (typeof key === 'string' ? kept.get(key) : undefined) ?? route(form, id);
+    if (typeof key === 'string') kept.set(key, answer);
+    return answer;
+  }
+
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      requests.push(`${request.method} ${request.url}`);
+      if (provider.behaviour === 'fails') {
+        response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":{"type":"api_error"}}');
+        return;
+      }
+      const answer = carryOut(request, new URLSearchParams(body));
+      if (provider.behaviour === 'answersNobody') return void left.add(response);
+      response
+        .writeHead(answer.status, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify(answer.body));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(provider, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    intents,
+    requests,
+    hangUp() {
+      for (const response of left) response.destroy();
+      left.clear();
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  });
+}
