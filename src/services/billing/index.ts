@@ -19,7 +19,7 @@ import { coupons } from './coupons/coupons.ts';
 import { customers } from './customers/customers.ts';
 import type { Deps } from './deps.ts';
 import { entitlements } from './entitlements/entitlements.ts';
-import { createStandings } from './entitlements/standing.ts';
+import { createGrants } from './entitlements/grants.ts';
 import { encodeError } from './errors.ts';
 import { NotImplemented } from '../../lib/errors.ts';
 import { invoices } from './invoicing/invoices.ts';
@@ -64,14 +64,14 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
       const intake = createIntake({ db, mostWaiting: settings.meterBuffer, mostTogether: settings.meterBatch });
-      const standings = createStandings({ ...deps, current: bringTenantUpToDate(deps) });
+      const grants = createGrants({ ...deps, current: bringTenantUpToDate(deps) });
       return {
         handlers: {
           Coupons: coupons(deps),
-          Customers: { ...customers(deps), ...accounts({ ...paying, standings }) },
-          Entitlements: entitlements({ ...deps, standings }),
+          Customers: { ...customers(deps), ...accounts({ ...paying, grants }) },
+          Entitlements: entitlements({ ...deps, grants }),
           Invoices: { ...invoices(deps), pdf: () => Promise.reject(NotImplemented('x')) },
-          Meter: meter({ ...deps, intake, standings }),
+          Meter: meter({ ...deps, intake, grants }),
           Notifications: notifications({ ...paying, secrets }),
           PaymentMethods: paymentMethods(paying),
           Payments: payments(paying),

@@ -2,7 +2,7 @@ import type { Customers } from '../../../../generated/billing/server.ts';
 import type { Context } from '../../../http/context.ts';
 import { viewOf } from '../../../http/view.ts';
 import { customerStore, type CustomerRow } from '../customers/customers.store.ts';
-import type { Standings } from '../entitlements/standing.ts';
+import type { Grants } from '../entitlements/grants.ts';
 import { CustomerNotFound } from '../errors.ts';
 import { invoiceOf } from '../invoices/invoice.ts';
 import { invoiceStore } from '../invoices/invoices.store.ts';
@@ -17,7 +17,7 @@ import { exported } from './export.ts';
 import { usageOf } from './usage.ts';
 
 export interface AccountDeps extends PaymentDeps {
-  readonly standings: Standings;
+  readonly grants: Grants;
 }
 
 type Account = 'delete' | 'credit' | 'subscriptions' | 'invoices' | 'usage' | 'export';

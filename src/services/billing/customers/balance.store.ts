@@ -13,7 +13,6 @@ export interface BalanceCause {
 
 /** Every statement about the balances of customers, which also those have that were erased. */
 export const balanceStore = (sql: Sql) => ({
-<<<<<<< HEAD
   /**
    * Adds an entry to the account of a customer and returns the new balance. The row of the customer is locked by it.
    *
@@ -21,14 +20,10 @@ export const balanceStore = (sql: Sql) => ({
    * @throws the violation of `balance_entry_key` when the customer has an entry with the key, and of `customer_credit` when more is used
    * than there is
    */
-=======
-  /** Adds an entry; a negative amount gives credit. */
->>>>>>> lane-c
   async change(
     tenant: string,
     customerId: string,
     amount: bigint,
-<<<<<<< HEAD
     { reason = null, idempotencyKey = null, invoiceId = null, paymentId = null }: BalanceCause,
     at: number,
   ): Promise<bigint> {
@@ -48,29 +43,5 @@ export const balanceStore = (sql: Sql) => ({
       select balance from changed`;
     if (changed === undefined) throw Refused('invalid_amount', 'amount: the balance would be too large');
     return BigInt(changed.balance);
-=======
-    entry: BalanceEntry,
-    at: number,
-  ): Promise<void> {
-    await sql`
-      update billing.customer set balance = balance + ${String(amount)}::bigint, updated_at = ${new Date(at)}
-      where tenant_id = ${tenant} and id = ${customerId}`;
-    await sql`
-      insert into billing.balance_entry ${sql({
-        ...{
-          tenant_id: tenant,
-          id: newId('ble'),
-          customer_id: customerId,
-          amount: String(amount),
-          reason: entry.reason,
-        },
-        ...{
-          idempotency_key: entry.idempotencyKey,
-          invoice_id: entry.invoiceId,
-          payment_id: entry.paymentId,
-        },
-        created_at: new Date(at),
-      })}`;
->>>>>>> lane-c
   },
 });

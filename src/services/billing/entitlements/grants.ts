@@ -3,14 +3,9 @@ import type { EntitlementResult, Feature } from '../../../../generated/billing/t
 import type { View } from '../../../db/view.ts';
 import type { Deps } from '../deps.ts';
 import type { PlanRevision } from '../plans/revisions.ts';
-<<<<<<< HEAD:src/services/billing/entitlements/standing.ts
 import { isRestarting } from '../plans/features.ts';
 import { entitlement } from './decision.ts';
-import { type StandingRow, standingStore } from './standing.store.ts';
-=======
-import { entitlement, isRestarting } from './decision.ts';
 import { type GrantRow, grantStore } from './grants.store.ts';
->>>>>>> lane-b:src/services/billing/entitlements/grants.ts
 
 /** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */
 export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {

@@ -5,13 +5,8 @@ import type { Context } from '../../../http/context.ts';
 import { checkOwnItems } from '../../../http/own-scope.ts';
 import { viewOf } from '../../../http/view.ts';
 import type { Deps } from '../deps.ts';
-<<<<<<< HEAD
 import { isRestarting } from '../plans/features.ts';
-import type { Standings } from '../entitlements/standing.ts';
-=======
-import { isRestarting } from '../entitlements/decision.ts';
 import type { Grants } from '../entitlements/grants.ts';
->>>>>>> lane-b
 import { FeatureNotFound, InvalidState, SubscriptionNotFound, UsageEventNotFound } from '../errors.ts';
 import { instantOf } from '../moments.ts';
 import { shownQuantity } from '../money/quantities.ts';
