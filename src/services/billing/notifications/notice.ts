@@ -1,3 +1,4 @@
+import { scanJson } from '../../../http/json-scan.ts';
 import { Refused } from '../errors.ts';
 import { isCurrency } from '../money/money.ts';
 import type { Outcome } from '../payments/outcome.ts';
@@ -26,13 +27,13 @@ type Fields = Readonly<Record<string, unknown>>;
 export const NotAnEvent = () => Refused('invalid_payload', 'body: not an event');
 
 /** The event in the body of the card provider. @throws Refused `invalid_payload` */
-export function cardEventOf(body: Uint8Array): ProviderEvent {
+export function cardEventOf(body: Buffer): ProviderEvent {
   const { id, type, data } = parsed(body);
   return { id: identifier(id), type: identifier(type), object: fields(fields(data)['object']) };
 }
 
 /** The event in the body of the billing provider. @throws Refused `invalid_payload` */
-export function billingEventOf(body: Uint8Array): ProviderEvent {
+export function billingEventOf(body: Buffer): ProviderEvent {
   const { event_id: id, event_type: type, data } = parsed(body);
   return { id: identifier(id), type: identifier(type), object: fields(data) };
 }
@@ -103,8 +104,12 @@ export function billingNotice({ id, type, object }: ProviderEvent): Notice | und
   }
 }
 
-function parsed(body: Uint8Array): Fields {
+/** The most members and items of an event; deep or crowded ones would keep the parser busy for long. */
+const mostValues = 20_000;
+
+function parsed(body: Buffer): Fields {
   try {
+    scanJson(body, mostValues);
     return fields(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)));
   } catch {
     throw NotAnEvent();

@@ -31,7 +31,11 @@ describe('outcomes', () => {
     const inAnyOrder = outcomes.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray([...list, ...list], { minLength: list.length * 2 })),
     );
-    fc.assert(fc.property(inAnyOrder, ([list, shuffled]) => expect(endOf(shuffled)).toEqual(endOf(list))));
+    fc.assert(
+      fc.property(inAnyOrder, ([list, shuffled]) => {
+        expect(endOf(shuffled)).toEqual(endOf(list));
+      }),
+    );
   });
 
   it('never lower what has arrived or was refunded, nor take a success back', () => {
