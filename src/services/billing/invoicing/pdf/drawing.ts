@@ -39,12 +39,20 @@ function drawItem(pdf: Pdf, typesetter: Typesetter, item: Item): void {
   }
 }
 
+/** The length of the word across a page, and the largest size of its letters. */
+const markLength = 620;
+const mostMarkSize = 190;
+/** How far the middle of its letters is above their baseline, for a size of one. */
+const capitalsCenter = 0.36;
+
 /** Writes a word across the page. It is drawn last and lets everything below it shine through, so that it cannot be overlooked. */
 function drawMark(pdf: Pdf, typesetter: Typesetter, mark: string): void {
-  const style: Style = { size: 150, weight: 'strong', color: '#b3261e' };
+  const plain: Style = { size: 1, weight: 'strong', color: colors.warning };
+  const size = Math.min(mostMarkSize, markLength / typesetter.widthOf(mark, plain));
   const [x, y] = [sheet.width / 2, sheet.height / 2];
   pdf.save();
-  pdf.rotate(-52, { origin: [x, y] }).fillOpacity(0.14);
-  typesetter.draw(mark, x - typesetter.widthOf(mark, style) / 2, y + style.size * 0.36, style);
+  pdf.rotate(-54, { origin: [x, y] }).fillOpacity(0.13);
+  const left = x - (typesetter.widthOf(mark, plain) * size) / 2;
+  typesetter.draw(mark, left, y + size * capitalsCenter, { ...plain, size });
   pdf.restore();
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import PDFDocument from 'pdfkit';
-import type { InvoiceText } from './content/invoice-text.ts';
+import { foreignTexts, type InvoiceText } from './content/invoice-text.ts';
 import { drawPages } from './drawing.ts';
 import type { Faces } from './fonts/faces.ts';
 import { layOut } from './layout/layout.ts';
@@ -39,6 +39,9 @@ export async function invoicePdf(
   const ended = once(pdf, 'end');
   const typesetter = new Typesetter(pdf, faces);
   const pause = createPause();
+  const names = [text.seller.name, text.billTo?.name ?? ''];
+  for (const _ of typesetter.prepare(names, 'strong')) await pause();
+  for (const _ of typesetter.prepare(foreignTexts(text), 'regular')) await pause();
   const pages = await layOut(text, typesetter.widthOf, pause);
   await drawPages(pdf, typesetter, pages, text.standing, pause);
   for (const _ of typesetter.finish()) await pause();

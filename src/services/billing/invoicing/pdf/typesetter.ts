@@ -53,6 +53,19 @@ export class Typesetter {
     }
   }
 
+  /** Opens the fonts that texts need, step by step, because opening one takes milliseconds. Anything else opens its font when it is drawn. */
+  *prepare(texts: Iterable<string>, weight: Weight): Generator<void> {
+    for (const text of texts) {
+      for (const character of text) {
+        const face = this.#faces.faceOf(character, undefined);
+        if (face === undefined || this.#fonts.has(face, weight)) continue;
+        this.#set(character, weight);
+        yield;
+      }
+      yield;
+    }
+  }
+
   /** Prepares the fonts for the end of the document, step by step. */
   finish(): Generator<void> {
     return this.#fonts.finish();

@@ -55,6 +55,22 @@ export function invoiceText(invoice: Invoice, seller: Seller, payer: BillTo | nu
   };
 }
 
+/** The texts that others wrote, which can be in any script. The names of the parties are also shown in bold. */
+export function* foreignTexts({
+  seller,
+  billTo,
+  facts,
+  charges,
+  sums,
+  notes,
+}: InvoiceText): Generator<string> {
+  for (const party of [seller, billTo]) if (party !== null) yield* [party.name, ...party.lines];
+  for (const [, value] of facts) yield value;
+  for (const { description } of charges) yield description;
+  for (const { label } of sums) yield label;
+  yield* notes;
+}
+
 function factsOf(invoice: Invoice): [string, string][] {
   const { number, created_at, finalized_at, due_date, paid_at, voided_at } = invoice;
   const dates: [string, string | null][] = [

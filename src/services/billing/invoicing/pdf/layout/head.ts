@@ -1,6 +1,7 @@
 import type { InvoiceText } from '../content/invoice-text.ts';
 import type { Party } from '../content/parties.ts';
 import type { Standing } from '../content/standing.ts';
+import type { Pause } from '../pace.ts';
 import { colors, type Item, leading, sheet, styles } from './page.ts';
 import { type Setting, stacked } from './setting.ts';
 
@@ -20,18 +21,18 @@ const valueWidth = sheet.right - middle - labelWidth;
 const mostLines = { name: 3, address: 2, value: 2 };
 
 const tones: Readonly<Record<Standing['tone'], string>> = {
-  neutral: '#667085',
+  neutral: colors.quiet,
   open: colors.accent,
-  good: '#1d7a4b',
-  bad: '#b3261e',
+  good: colors.good,
+  bad: colors.warning,
 };
 
 /** Sets the title, the two parties, the facts and the headline. */
-export function headOf(text: InvoiceText, setting: Setting): Head {
+export async function headOf(text: InvoiceText, setting: Setting, pause: Pause): Promise<Head> {
   const title = titleOf(text, setting);
-  const seller = partyOf(text.seller, sheet.left, sheet.top + 10, setting);
+  const seller = await partyOf(text.seller, sheet.top + 10, setting, pause);
   const partiesTop = Math.max(title.bottom, seller.bottom) + 26;
-  const billed = billedOf(text, partiesTop, setting);
+  const billed = await billedOf(text, partiesTop, setting, pause);
   const facts = factsOf(text, partiesTop, setting);
   const headlineTop = Math.max(billed.bottom, facts.bottom) + 30;
   const headline = headlineOf(text, headlineTop, setting);
@@ -67,19 +68,31 @@ function titleOf({ number, standing }: InvoiceText, setting: Setting): Head {
   };
 }
 
-function partyOf({ name, lines }: Party, x: number, baseline: number, setting: Setting): Head {
+async function partyOf(
+  { name, lines }: Party,
+  baseline: number,
+  setting: Setting,
+  pause: Pause,
+): Promise<Head> {
   const names = setting.clamped(name, columnWidth, mostLines.name, styles.name);
   const below = baseline + names.length * leading(styles.name.size);
-  const rest = lines.flatMap((line) => setting.clamped(line, columnWidth, mostLines.address, styles.quiet));
+  const rest: string[] = [];
+  for (const line of lines) {
+    rest.push(...setting.clamped(line, columnWidth, mostLines.address, styles.quiet));
+    await pause();
+  }
   return {
-    items: [...stacked(names, x, styles.name, baseline), ...stacked(rest, x, styles.quiet, below)],
+    items: [
+      ...stacked(names, sheet.left, styles.name, baseline),
+      ...stacked(rest, sheet.left, styles.quiet, below),
+    ],
     bottom: below + Math.max(rest.length - 1, 0) * leading(styles.quiet.size),
   };
 }
 
-function billedOf({ billTo }: InvoiceText, top: number, setting: Setting): Head {
+async function billedOf({ billTo }: InvoiceText, top: number, setting: Setting, pause: Pause): Promise<Head> {
   if (billTo === null) return { items: [], bottom: top };
-  const party = partyOf(billTo, sheet.left, top + 18, setting);
+  const party = await partyOf(billTo, top + 18, setting, pause);
   return {
     items: [
       { kind: 'text', text: 'BILLED TO', x: sheet.left, baseline: top, style: styles.caption },

@@ -12,25 +12,28 @@ const headlineToTable = 30;
 /** Lays an invoice out: which text goes where on which page. */
 export async function layOut(text: InvoiceText, measure: Measure, pause: Pause): Promise<Page[]> {
   const setting = new Setting(measure);
-  const head = headOf(text, setting);
-  await pause();
+  const head = await headOf(text, setting, pause);
   const columns = await columnsOf(text.charges, measure, pause);
   const blocks = await blocksOf(text, columns, setting, pause);
   const tops = { first: head.bottom + headlineToTable, later: sheet.top };
   const room = (top: number) => sheet.bottom - top - tableHeadHeight;
   const ranges = paginated(blocks, { first: room(tops.first), later: room(tops.later) });
   const names = tableHead(columns, setting);
-  return ranges.map(([from, to], at) => {
-    const top = at === 0 ? tops.first : tops.later;
-    return {
-      items: [
-        ...(at === 0 ? head.items : []),
-        ...(blocks.slice(from, to).some(({ isRow }) => isRow) ? movedDown(names, top) : []),
-        ...below(blocks.slice(from, to), top + tableHeadHeight),
-        ...footer(text, at + 1, ranges.length, setting),
-      ],
-    };
-  });
+  const pages: Page[] = [];
+  for (const [from, to] of ranges) {
+    const isFirst = pages.length === 0;
+    const top = isFirst ? tops.first : tops.later;
+    const here = blocks.slice(from, to);
+    const items = [
+      ...(isFirst ? head.items : []),
+      ...(here.some(({ isRow }) => isRow) ? movedDown(names, top) : []),
+      ...below(here, top + tableHeadHeight),
+      ...footer(text, pages.length + 1, ranges.length, setting),
+    ];
+    pages.push({ items });
+    await pause();
+  }
+  return pages;
 }
 
 /** Rows, sums and notes. The sums stay together with the last row, so that no page has sums without what they are of. */

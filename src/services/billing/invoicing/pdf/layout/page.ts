@@ -8,6 +8,8 @@ export const colors = {
   quiet: '#667085',
   line: '#d5dae3',
   accent: '#3154c4',
+  good: '#1d7a4b',
+  warning: '#b3261e',
 };
 
 const style = (size: number, weight: Style['weight'] = 'regular', color = colors.ink): Style => ({

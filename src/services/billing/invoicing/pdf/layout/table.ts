@@ -13,7 +13,7 @@ export interface SetBlock extends Block {
   readonly isRow: boolean;
 }
 
-const padding = 7;
+const padding = 6;
 /** From the top edge of a row to the baseline of its first line. */
 const firstBaseline = padding + 7.5;
 /** The lines of a row that are kept together: no description in a common script has more. */
@@ -103,9 +103,9 @@ const linesOf = (lines: readonly Line[]): Item[] =>
 /** What the table of an empty invoice shows. */
 export const emptyRow: SetBlock = {
   isRow: true,
-  height: 28,
+  height: 26,
   items: [
     { kind: 'text', text: 'Nothing to bill', x: sheet.left, baseline: firstBaseline, style: styles.quiet },
-    { kind: 'rule', y: 28, from: sheet.left, to: sheet.right, color: colors.line, thickness: 0.5 },
+    { kind: 'rule', y: 26, from: sheet.left, to: sheet.right, color: colors.line, thickness: 0.5 },
   ],
 };

@@ -76,7 +76,14 @@ export function sampleInvoice(change: Partial<Invoice> = {}): Invoice {
       name: 'Acme GmbH',
       email: 'billing@acme.example',
       billing_address: {
-        ...{ line1: 'Hauptstr. 1', line2: null, city: 'Berlin', state: null, postal_code: '10115', country: 'DE' },
+        ...{
+          line1: 'Hauptstr. 1',
+          line2: null,
+          city: 'Berlin',
+          state: null,
+          postal_code: '10115',
+          country: 'DE',
+        },
       },
       tax_ids: [{ type: 'eu_vat', value: 'DE123456789' }],
     },
