@@ -21,8 +21,9 @@ import type { Deps } from './deps.ts';
 import { entitlements } from './entitlements/entitlements.ts';
 import { createGrants } from './entitlements/grants.ts';
 import { encodeError } from './errors.ts';
-import { NotImplemented } from '../../lib/errors.ts';
+import { invoiceFiles } from './invoicing/invoice-files.ts';
 import { invoices } from './invoicing/invoices.ts';
+import { createInvoicePdfs } from './invoicing/pdf/invoice-pdfs.ts';
 import { finalizingSweep } from './invoicing/sweeps.ts';
 import { bringTenantUpToDate, lifecycleSweeps } from './lifecycle/sweeps.ts';
 import { subscriptions } from './lifecycle/subscriptions.ts';
@@ -64,13 +65,14 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
       const intake = createIntake({ db, mostWaiting: settings.meterBuffer, mostTogether: settings.meterBatch });
+      const pdfs = createInvoicePdfs(settings);
       const grants = createGrants({ ...deps, current: bringTenantUpToDate(deps) });
       return {
         handlers: {
           Coupons: coupons(deps),
           Customers: { ...customers(deps), ...accounts({ ...paying, grants }) },
           Entitlements: entitlements({ ...deps, grants }),
-          Invoices: { ...invoices(deps), pdf: () => Promise.reject(NotImplemented('x')) },
+          Invoices: { ...invoices(deps), ...invoiceFiles(deps, pdfs) },
           Meter: meter({ ...deps, intake, grants }),
           Notifications: notifications({ ...paying, secrets }),
           PaymentMethods: paymentMethods(paying),
@@ -82,7 +84,7 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
         encodeError,
         outbox: {},
         sweeps: [providerEventSweep(deps), ...(settings.tickMs === 0 ? [] : ticks(deps, paying))],
-        queues: intake.queues,
+        queues: () => [...intake.queues(), { queue: 'billing.pdf', ...pdfs.load() }],
         async stop() {
           await intake.close();
           await later.idle();
