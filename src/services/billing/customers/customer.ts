@@ -27,11 +27,7 @@ export const toldOf = ({
 }: Customer): Omit<Customer, 'name' | 'email' | 'billing_address' | 'tax_ids'> => told;
 
 /** Checks what the contract cannot say about a request. @throws `invalid_email`, or Invalid naming the member */
-export function checkTerms({
-  email,
-  currency,
-  metadata,
-}: Partial<Pick<Customer, 'email' | 'currency' | 'metadata'>>): void {
+export function checkTerms({ email, currency, metadata }: CustomerUpdate): void {
   if (email !== undefined && !isEmail(email)) throw Refused('invalid_email', 'email: not an email address');
   if (currency !== undefined && !isCurrency(currency)) throw Invalid('currency: not the code of a currency');
   if (metadata !== undefined) checkMetadata(metadata);
