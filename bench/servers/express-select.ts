@@ -8,7 +8,7 @@ import { listen } from './announce.ts';
 
 const [url = '', tenant = '', id = ''] = process.argv.slice(2);
 const { sql } = await openDatabase({ url, dataDir: '', log });
-const isCheck = new Ajv().compile({
+const isCheck = new Ajv().compile<{ feature_key: string }>({
   type: 'object',
   properties: { feature_key: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' } },
   required: ['feature_key'],
@@ -19,9 +19,10 @@ const app = express();
 app.disable('x-powered-by');
 app.use(express.json());
 app.post('/*path', async (req, res) => {
-  if (!isCheck(req.body)) return void res.status(400).end();
+  const body: unknown = req.body;
+  if (!isCheck(body)) return void res.status(400).end();
   const [row] =
     await sql`select id, status from billing.subscription where tenant_id = ${tenant} and id = ${id}`;
-  res.json({ allowed: row !== undefined, feature: (req.body as { feature_key: string }).feature_key });
+  res.json({ allowed: row !== undefined, feature: body.feature_key });
 });
 listen(createServer(app));

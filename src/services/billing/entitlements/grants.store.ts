@@ -1,6 +1,5 @@
-import type { Fragment } from 'postgres';
 import type { SubscriptionStatus } from '../../../../generated/billing/types.ts';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 
 /** How a subscription stands at a time, and what it has used of one of the features asked for; without use, those are null. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 import type { NewUsage } from './new-usage.ts';
 
 /** The id of an event that was sent, and of the event that is stored for it: itself, or an earlier one with its key. */
@@ -15,7 +15,6 @@ export const ingestStore = (sql: Sql) => ({
    * updated in one order by all processes, and so are the keys taken, provided that the events are given in the order of their keys.
    */
   async insert(events: readonly NewUsage[]): Promise<string[]> {
-    const of = (value: (event: NewUsage) => string | null) => events.map(value);
     const rows = await sql<{ id: string }[]>`
       with event as (
         insert into billing.usage_event (
@@ -26,17 +25,7 @@ export const ingestStore = (sql: Sql) => ({
           case when segment.subscription_id is null then 'buffered' else 'counted' end,
           given.happened_at::timestamptz, given.sent_timestamp::timestamptz, given.accepted_at::timestamptz,
           segment.subscription_id, segment.starts_at, segment.period_start
-        from rows from (
-          unnest(
-            ${of(({ tenant }) => tenant)}::text[], ${of(({ id }) => id)}::text[], ${of(({ app }) => app)}::text[],
-            ${of(({ featureKey }) => featureKey)}::text[], ${of(({ quantity }) => quantity)}::text[],
-            ${of(({ idempotencyKey }) => idempotencyKey)}::text[], ${of(({ happenedAt }) => happenedAt)}::text[],
-            ${of(({ sentTimestamp }) => sentTimestamp)}::text[], ${of(({ acceptedAt }) => acceptedAt)}::text[]
-          ),
-          jsonb_array_elements(${`[${events.map(({ metadata }) => metadata).join(',')}]`}::text::jsonb)
-        ) as given(
-          tenant_id, id, app_id, feature_key, quantity, idempotency_key, happened_at, sent_timestamp, accepted_at, metadata
-        )
+        from ${rowsOf(sql, events)}
         left join lateral (
           select subscription_id, starts_at, period_start
           from (
@@ -98,3 +87,19 @@ export const ingestStore = (sql: Sql) => ({
       ) as stored`;
   },
 });
+
+function rowsOf(sql: Sql, events: readonly NewUsage[]): Fragment {
+  const of = (value: (event: NewUsage) => string | null) => events.map(value);
+  return sql`
+    rows from (
+      unnest(
+        ${of(({ tenant }) => tenant)}::text[], ${of(({ id }) => id)}::text[], ${of(({ app }) => app)}::text[],
+        ${of(({ featureKey }) => featureKey)}::text[], ${of(({ quantity }) => quantity)}::text[],
+        ${of(({ idempotencyKey }) => idempotencyKey)}::text[], ${of(({ happenedAt }) => happenedAt)}::text[],
+        ${of(({ sentTimestamp }) => sentTimestamp)}::text[], ${of(({ acceptedAt }) => acceptedAt)}::text[]
+      ),
+      jsonb_array_elements(${`[${events.map(({ metadata }) => metadata).join(',')}]`}::text::jsonb)
+    ) as given(
+      tenant_id, id, app_id, feature_key, quantity, idempotency_key, happened_at, sent_timestamp, accepted_at, metadata
+    )`;
+}

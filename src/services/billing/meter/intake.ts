@@ -1,4 +1,4 @@
-import postgres from 'postgres';
+import { constrained } from '../../../db/constraints.ts';
 import { repeated } from '../../../db/engine/repetition.ts';
 import { toDomainError } from '../../../db/errors.ts';
 import { groupCommit } from '../../../db/group-commit.ts';
@@ -23,7 +23,7 @@ export interface Intake {
 }
 
 export interface IntakeDeps {
-  readonly db: Pick<Database, 'sql'>;
+  readonly db: Pick<Database, 'sql' | 'transaction'>;
   /** The most events that wait, and the most that share a transaction. */
   readonly mostWaiting: number;
   readonly mostTogether: number;
@@ -39,9 +39,10 @@ interface Recording {
 
 /** The milliseconds for which events outlive an absence of the database. */
 const patienceMs = 10_000;
-/** The most bytes of the events that wait in this process, and of those that share a transaction unless one request has more. */
+/** The most bytes of the events that wait in this process. */
 const mostBytesWaiting = 64 * 1_024 * 1_024;
-const mostBytesTogether = 1_024 * 1_024;
+/** The most bytes of the events of one statement, which the driver writes without a pause. Only a request that has more takes several. */
+const mostBytesTogether = 768 * 1_024;
 
 /**
  * Events that arrive while a transaction is under way share the next one, which begins as soon as it is over: batches come from load
@@ -111,26 +112,44 @@ async function writeAll({ db }: IntakeDeps, recordings: readonly Recording[]): P
  * Stores events under the same ids however often it is called: a connection that is lost during the commit does not tell whether it
  * took place, and then the next call finds them stored.
  */
-async function storedOnce(
-  { sql }: IntakeDeps['db'],
-  events: readonly NewUsage[],
-): Promise<Map<string, string>> {
-  const store = ingestStore(sql);
+async function storedOnce(db: IntakeDeps['db'], events: readonly NewUsage[]): Promise<Map<string, string>> {
   const stored = new Map<string, string>();
-  for (const id of await store.insert(events).catch(repeatable)) stored.set(id, id);
+  for (const id of await constrained(segmentReplaced, insert(db, events))) stored.set(id, id);
   const others = events.filter(({ id }) => !stored.has(id));
   if (others.length === 0) return stored;
-  for (const { sent, id } of await store.find(others)) stored.set(sent, id);
+  for (const { sent, id } of await ingestStore(db.sql).find(others)) stored.set(sent, id);
   // What was in the way is gone again.
   if (stored.size < events.length) throw Unavailable('store busy');
   return stored;
 }
 
-/** A segment that was replaced between the look at it and the count in it is looked for again. */
-function repeatable(error: unknown): never {
-  const isGone = error instanceof postgres.PostgresError && error.constraint_name === 'usage_total_segment';
-  throw isGone ? Unavailable('store busy', { cause: error }) : error;
+async function insert(db: IntakeDeps['db'], events: readonly NewUsage[]): Promise<string[]> {
+  const [first = [], ...others] = ofBoundedSize(events);
+  if (others.length === 0) return await ingestStore(db.sql).insert(first);
+  return await db.transaction(async (sql) => {
+    const ids = await ingestStore(sql).insert(first);
+    for (const some of others) ids.push(...(await ingestStore(sql).insert(some)));
+    return ids;
+  });
 }
+
+/** Divides events for several statements, in their order. */
+function ofBoundedSize(events: readonly NewUsage[]): NewUsage[][] {
+  const parts: NewUsage[][] = [];
+  let left = 0;
+  for (const event of events) {
+    if (left < event.bytes) {
+      parts.push([]);
+      left = mostBytesTogether;
+    }
+    parts.at(-1)!.push(event);
+    left -= event.bytes;
+  }
+  return parts;
+}
+
+/** A segment that was replaced between the look at it and the count in it is looked for again. */
+const segmentReplaced = { usage_total_segment: () => Unavailable('store busy') };
 
 /** All processes take keys in this order, so that no two wait for each other. */
 function byKey(a: NewUsage, b: NewUsage): number {

@@ -105,27 +105,27 @@ describe('the intake', () => {
 
   it('takes the same event twice, as after a connection that was lost during the commit, and counts it once', async () => {
     await subscribed(server.db.sql, { tenant: 'intake', at: Date.now() - 86_400_000 });
-    const { add } = intake();
+    const meter = intake();
     for (const event of [eventOf('keyed'), eventOf(null)])
       for (let turn = 0; turn < 2; turn++)
-        expect(await add([event])).toEqual(new Map([[event.id, event.id]]));
+        expect(await meter.add([event])).toEqual(new Map([[event.id, event.id]]));
     const sum = { quantity: '2', count: 2 };
     expect(await sumsOf(server.db.sql, 'intake')).toEqual({ events: sum, totals: sum, days: sum });
   });
 
   it('stores what shares a transaction with an event that the database refuses', async () => {
-    const { add } = intake();
+    const meter = intake();
     const events = ['calls', 'poison', 'calls'].map((feature) => ({ ...eventOf(null), featureKey: feature }));
-    const outcomes = await Promise.allSettled(events.map((event) => add([event])));
+    const outcomes = await Promise.allSettled(events.map((event) => meter.add([event])));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await total('intake')).toBe(4);
   });
 
   it('stores what it took before it closes, and takes nothing more', async () => {
-    const { add, close } = intake();
-    const taken = Array.from({ length: 30 }, () => add([eventOf(null)]));
-    const closed = close();
-    await expect(add([eventOf(null)])).rejects.toThrow('shutting down');
+    const meter = intake();
+    const taken = Array.from({ length: 30 }, () => meter.add([eventOf(null)]));
+    const closed = meter.close();
+    await expect(meter.add([eventOf(null)])).rejects.toThrow('shutting down');
     await closed;
     expect(await Promise.all(taken)).toHaveLength(30);
     expect(await total('intake')).toBe(34);

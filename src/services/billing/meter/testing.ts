@@ -8,6 +8,7 @@ import { type PlanRevision, revisionStore } from '../plans/revisions.store.ts';
 import { termsOf } from '../plans/revisions.ts';
 import { segmentStore } from '../subscriptions/segments.store.ts';
 import { subscriptionStore } from '../subscriptions/subscriptions.store.ts';
+import { type Sums, testingStore } from './testing.store.ts';
 
 /** The features of the plan of these tests. */
 export const planFeatures: readonly Feature[] = [
@@ -62,20 +63,7 @@ export async function subscribed(
 async function planned(sql: Sql, features: readonly Feature[], at: number): Promise<PlanRevision> {
   const planId = newId('plan');
   const plan = { planId, revision: 1, slug: planId.slice(5), currency: 'usd', features, pricing: null };
-  const time = new Date(at);
-  await sql`insert into billing.plan ${sql({
-    ...{
-      app_id: app,
-      id: planId,
-      slug: plan.slug,
-      name: 'Pro',
-      description: '',
-      currency: 'usd',
-      status: 'active',
-    },
-    ...{ trial_days: 0, trial_requires_payment_method: false, revision: 1, metadata: {} },
-    ...{ created_at: time, updated_at: time, deleted_at: null },
-  })}`;
+  await testingStore(sql).insertPlan(app, plan, at);
   await revisionStore(sql).insert(app, plan, at);
   return plan;
 }
@@ -84,7 +72,7 @@ async function planned(sql: Sql, features: readonly Feature[], at: number): Prom
 export async function revised(sql: Sql, plan: PlanRevision, features: readonly Feature[]): Promise<void> {
   const next = { ...plan, revision: plan.revision + 1, features };
   await revisionStore(sql).insert(app, next, 0);
-  await sql`update billing.plan set revision = ${next.revision} where app_id = ${app} and id = ${plan.planId}`;
+  await testingStore(sql).setRevision(app, next);
 }
 
 /** Uses the database of server processes directly, which on the embedded engine must not run meanwhile. */
@@ -102,27 +90,5 @@ export async function within<T>({ url, env }: ChildDatabase, use: (sql: Sql) => 
   }
 }
 
-/** The sums of what is stored of a tenant: of the events that count, and of both kinds of counters. */
-export interface Sums {
-  readonly events: { readonly quantity: string; readonly count: number };
-  readonly totals: { readonly quantity: string; readonly count: number };
-  readonly days: { readonly quantity: string; readonly count: number };
-}
-
-export async function sumsOf(sql: Sql, tenant: string): Promise<Sums> {
-  const [sums] = await sql<[Sums]>`
-    select
-      (
-        select jsonb_build_object('quantity', coalesce(sum(quantity), 0)::text, 'count', count(*))
-        from billing.usage_event where tenant_id = ${tenant} and status = 'counted'
-      ) as events,
-      (
-        select jsonb_build_object('quantity', coalesce(sum(quantity), 0)::text, 'count', coalesce(sum(events), 0))
-        from billing.usage_total where tenant_id = ${tenant}
-      ) as totals,
-      (
-        select jsonb_build_object('quantity', coalesce(sum(quantity), 0)::text, 'count', coalesce(sum(events), 0))
-        from billing.usage_day where tenant_id = ${tenant}
-      ) as days`;
-  return sums;
-}
+/** What is stored of a tenant. */
+export const sumsOf = (sql: Sql, tenant: string): Promise<Sums> => testingStore(sql).sums(tenant);
