@@ -1,7 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import type { Clock } from '../../../db/clock.ts';
 import type { Database } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { tools, type Api } from '../testing.ts';
+import { readSettings } from '../../../lib/settings.ts';
+import { createRevisions } from '../plans/revisions.ts';
+import type { Provider } from '../providers/provider.ts';
+import { settings } from '../settings.ts';
+import { type Api, tools } from '../testing.ts';
+import { createWriter } from '../writes.ts';
+import type { PaymentDeps } from './deps.ts';
+import { createLater } from './later.ts';
 
 /** The secret with which the tests sign notifications. */
 export const secret = 'whsec_of_the_tests';
@@ -135,6 +144,15 @@ export const payingTools = (api: Api, db: Pick<Database, 'sql'>) => {
 interface Notified {
   readonly now: number;
   readonly id?: string;
+}
+
+/** The parts of a process that shares the database, for work in the background. */
+export function processOn(db: Database, clock: Clock, provider: Provider | undefined): PaymentDeps {
+  const log = pino({ level: 'silent' });
+  return {
+    ...{ db, clock, log, provider, write: createWriter({ db }), settings: readSettings(settings, {}) },
+    ...{ revisions: createRevisions(), later: createLater(log), onFailed: async () => {} },
+  };
 }
 
 /** The signature of the card provider for a body. */

@@ -20,8 +20,8 @@ export interface FakeIntent {
   refunded: number;
 }
 
-/** What becomes of requests until it is changed again: they are answered, or carried out and not answered, or not carried out. */
-export type Behaviour = 'answers' | 'answersNobody' | 'fails';
+/** What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error. */
+export type Behaviour = 'answers' | 'fails' | 'hangsUpBefore' | 'hangsUpAfter' | 'waitsBefore' | 'waitsAfter';
 
 /** As much of the card provider's HTTP API as billing uses, with idempotency keys, in this process. */
 export interface FakeCardProvider {
@@ -30,7 +30,7 @@ export interface FakeCardProvider {
   /** The requests so far, as `POST /v1/refunds`. */
   readonly requests: string[];
   behaviour: Behaviour;
-  /** Ends the connections of requests that were left without an answer. */
+  /** Ends the connections that wait, and those of the client's second attempts. */
   hangUp(): void;
   close(): Promise<void>;
 }
@@ -147,8 +147,11 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
         response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":{"type":"api_error"}}');
         return;
       }
+      if (provider.behaviour === 'waitsBefore') return void left.add(response);
+      if (provider.behaviour === 'hangsUpBefore') return void response.destroy();
       const answer = carryOut(request, new URLSearchParams(body));
-      if (provider.behaviour === 'answersNobody') return void left.add(response);
+      if (provider.behaviour === 'waitsAfter') return void left.add(response);
+      if (provider.behaviour === 'hangsUpAfter') return void response.destroy();
       response
         .writeHead(answer.status, { 'Content-Type': 'application/json' })
         .end(JSON.stringify(answer.body));
@@ -161,6 +164,7 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
     intents,
     requests,
     hangUp() {
+      provider.behaviour = 'hangsUpBefore';
       for (const response of left) response.destroy();
       left.clear();
     },
