@@ -3,6 +3,10 @@ import { parseDuration } from '../../lib/durations.ts';
 import { choice, duration, integer, type Setting, type SettingsOf, text } from '../../lib/settings.ts';
 import { problemOfShownText } from '../../lib/shown-text.ts';
 
+/** The most characters of a text of the seller, and the most lines of its address. */
+const mostSellerText = 200;
+const mostAddressLines = 8;
+
 /** The settings that the service reads from the environment. Durations are in milliseconds. */
 export const settings = {
   /** Who moves the money. `test` moves none; `none` refuses payments. */
@@ -102,9 +106,6 @@ function beginningOf(path: string): string {
   }
   return bytes.toString('latin1');
 }
-
-const mostSellerText = 200;
-const mostAddressLines = 8;
 
 function seller(name: string): Setting<Seller> {
   return {
