@@ -6,6 +6,8 @@ const ellipsis = '…';
 
 /** Breaks a printable text into lines that are not wider than `width`: at blanks, and inside a word only if it fills a line by itself. */
 export function wrapped(text: string, width: number, widthOf: WidthOf): string[] {
+  // Most texts fit, and measuring them word by word takes as long again.
+  if (text !== '' && widthOf(text) <= width) return [text];
   const blank = widthOf(' ');
   const lines: string[] = [];
   let line = '';
