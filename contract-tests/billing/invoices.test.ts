@@ -69,11 +69,15 @@ contract('Invoices', (api) => {
       await api.operator().plinth.billing.invoices.finalize({ invoice: draft.id });
       await api
         .operator()
-        .refused(400, /^invoice is (pending|paid)$/, ({ billing }) => billing.invoices.finalize({ invoice: draft.id }));
+        .refused(400, /^invoice is (pending|paid)$/, ({ billing }) =>
+          billing.invoices.finalize({ invoice: draft.id }),
+        );
     });
 
     it('404', () =>
-      api.operator().refused(404, notFound, ({ billing }) => billing.invoices.finalize({ invoice: absentInvoice })));
+      api
+        .operator()
+        .refused(404, notFound, ({ billing }) => billing.invoices.finalize({ invoice: absentInvoice })));
   });
 
   describe('void', () => {
@@ -90,20 +94,26 @@ contract('Invoices', (api) => {
     });
 
     it('404', () =>
-      api.operator().refused(404, notFound, ({ billing }) => billing.invoices.void({ invoice: absentInvoice })));
+      api
+        .operator()
+        .refused(404, notFound, ({ billing }) => billing.invoices.void({ invoice: absentInvoice })));
   });
 
   describe('pay', () => {
     it('200, and 400 once more', async () => {
       const { draft } = await drafted(api);
-      expect(await api.operator().plinth.billing.invoices.pay({ invoice: draft.id })).toMatchObject({ status: 'paid' });
+      expect(await api.operator().plinth.billing.invoices.pay({ invoice: draft.id })).toMatchObject({
+        status: 'paid',
+      });
       await api
         .operator()
         .refused(400, 'invoice is paid', ({ billing }) => billing.invoices.pay({ invoice: draft.id }));
     });
 
     it('404', () =>
-      api.operator().refused(404, notFound, ({ billing }) => billing.invoices.pay({ invoice: absentInvoice })));
+      api
+        .operator()
+        .refused(404, notFound, ({ billing }) => billing.invoices.pay({ invoice: absentInvoice })));
   });
 
   describe('pdf', () => {

@@ -57,7 +57,9 @@ contract('Subscriptions', (api) => {
     });
 
     it('404', () =>
-      api.tenant().refused(404, notFound, ({ billing }) => billing.subscriptions.get({ id: nobody.subscription })));
+      api
+        .tenant()
+        .refused(404, notFound, ({ billing }) => billing.subscriptions.get({ id: nobody.subscription })));
   });
 
   describe('update', () => {
@@ -98,7 +100,9 @@ contract('Subscriptions', (api) => {
         billing.subscriptions.uncancel({ id }),
       );
       await tenant.plinth.billing.subscriptions.cancel({ id, body: { immediately: true } });
-      await tenant.refused(400, 'subscription has ended', ({ billing }) => billing.subscriptions.cancel({ id }));
+      await tenant.refused(400, 'subscription has ended', ({ billing }) =>
+        billing.subscriptions.cancel({ id }),
+      );
     });
 
     it('404', async () => {
@@ -124,9 +128,13 @@ contract('Subscriptions', (api) => {
     it('400 in another status', async () => {
       const { tenant, subscription } = await subscriber(api);
       const { id } = subscription;
-      await tenant.refused(400, 'subscription is active', ({ billing }) => billing.subscriptions.resume({ id }));
+      await tenant.refused(400, 'subscription is active', ({ billing }) =>
+        billing.subscriptions.resume({ id }),
+      );
       await tenant.plinth.billing.subscriptions.pause({ id });
-      await tenant.refused(400, 'subscription is paused', ({ billing }) => billing.subscriptions.pause({ id }));
+      await tenant.refused(400, 'subscription is paused', ({ billing }) =>
+        billing.subscriptions.pause({ id }),
+      );
     });
 
     it('404', async () => {
@@ -177,12 +185,16 @@ contract('Subscriptions', (api) => {
       const { tenant, subscription } = await subscriber(api);
       const { id } = subscription;
       await tenant.plinth.billing.subscriptions.pause({ id });
-      await tenant.refused(400, 'subscription is paused', ({ billing }) => billing.subscriptions.upcoming({ id }));
+      await tenant.refused(400, 'subscription is paused', ({ billing }) =>
+        billing.subscriptions.upcoming({ id }),
+      );
     });
 
     it('404', () =>
       api
         .tenant()
-        .refused(404, notFound, ({ billing }) => billing.subscriptions.upcoming({ id: nobody.subscription })));
+        .refused(404, notFound, ({ billing }) =>
+          billing.subscriptions.upcoming({ id: nobody.subscription }),
+        ));
   });
 });
