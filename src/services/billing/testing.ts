@@ -67,7 +67,7 @@ export const tools = (api: Api) => {
     path: string,
     options: TestRequest = {},
   ): Promise<TestResponse['body']> => {
-    const answer = await api.request(method, `/billing/billing${path}`, options);
+    const answer = await api.request(method, `/billing${path}`, options);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
@@ -75,26 +75,26 @@ export const tools = (api: Api) => {
   return {
     send,
     plan: (body: object = {}): Promise<Plan> =>
-      send('POST', '/plans', { body: { slug: `offer-${(slugs += 1)}`, ...pro, ...body } }),
+      send('POST', '/billing/plans', { body: { slug: `offer-${(slugs += 1)}`, ...pro, ...body } }),
     customer: (tenant_id: string, body: object = {}): Promise<Customer> =>
-      send('POST', '/customers', {
+      send('POST', '/billing/customers', {
         body: { tenant_id, name: 'Acme GmbH', email: `billing@${tenant_id}.example`, ...body },
       }),
     subscribe: (tenant_id: string, plan: Pick<Plan, 'id'>, body: object = {}): Promise<Subscription> =>
-      send('POST', '/subscriptions', { body: { tenant_id, plan_id: plan.id, ...body } }),
-    subscription: (id: string): Promise<Subscription> => send('GET', `/subscriptions/${id}`),
+      send('POST', '/billing/subscriptions', { body: { tenant_id, plan_id: plan.id, ...body } }),
+    subscription: (id: string): Promise<Subscription> => send('GET', `/billing/subscriptions/${id}`),
     /** Records usage of a tenant. */
     use: (tenant_id: string, feature_key: string, quantity: number, body: object = {}) =>
-      send('POST', '/meter/events', { body: { tenant_id, feature_key, quantity, ...body } }),
+      send('POST', '/billing/meter/events', { body: { tenant_id, feature_key, quantity, ...body } }),
     /** Drafts an invoice. */
     draft: (subscription: Pick<Subscription, 'id'>): Promise<Invoice> =>
-      send('POST', '/invoices', { body: { subscription_id: subscription.id } }),
-    finalize: ({ id }: Pick<Invoice, 'id'>): Promise<Invoice> => send('POST', `/invoices/${id}/finalize`),
-    invoice: (id: string): Promise<Invoice> => send('GET', `/invoices/${id}`),
+      send('POST', '/billing/invoices', { body: { subscription_id: subscription.id } }),
+    finalize: ({ id }: Pick<Invoice, 'id'>): Promise<Invoice> => send('POST', `/billing/invoices/${id}/finalize`),
+    invoice: (id: string): Promise<Invoice> => send('GET', `/billing/invoices/${id}`),
     /** The invoices of a subscription with their lines, oldest first. */
     async invoices({ id }: Pick<Subscription, 'id'>): Promise<Invoice[]> {
-      const { data } = (await send('GET', `/invoices?limit=100&subscription_id=${id}`)) as { data: Invoice[] };
-      return await Promise.all(data.reverse().map((one) => send('GET', `/invoices/${one.id}`) as Promise<Invoice>));
+      const { data } = (await send('GET', `/billing/invoices?limit=100&subscription_id=${id}`)) as { data: Invoice[] };
+      return await Promise.all(data.reverse().map((one) => send('GET', `/billing/invoices/${one.id}`) as Promise<Invoice>));
     },
     /** Returns the status, the code and the message, which most refusal tests compare. */
     async refusal(
@@ -102,7 +102,7 @@ export const tools = (api: Api) => {
       path: string,
       options: TestRequest = {},
     ): Promise<[status: number, code: string, message: string]> {
-      const { status, body } = await api.request(method, `/billing/billing${path}`, options);
+      const { status, body } = await api.request(method, `/billing${path}`, options);
       return [status, body?.error?.code ?? '', body?.error?.message ?? ''];
     },
   };

@@ -30,7 +30,7 @@ describe('credit', () => {
     });
     const final = await api.finalize(await api.draft(await api.subscribe(tenant, await api.plan())));
     expect(final).toMatchObject({ credit_applied: { amount: 1_000 }, amount_due: { amount: 3_900 } });
-    expect((await api.send('GET', `/customers/${customer.id}`)).balance.amount).toBe(0);
+    expect((await api.send('GET', `/billing/customers/${customer.id}`)).balance.amount).toBe(0);
   });
 
   it('with a key is given once, however often and how many at once ask', async () => {
@@ -38,7 +38,7 @@ describe('credit', () => {
     const body = { amount: usd(1_000), idempotency_key: 'gift' };
     const answers = await Promise.all(Array.from({ length: 16 }, () => credit(id, body)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
-    expect((await api.send('GET', `/customers/${id}`)).balance.amount).toBe(-1_000);
+    expect((await api.send('GET', `/billing/customers/${id}`)).balance.amount).toBe(-1_000);
     expect((await credit(id, { ...body, amount: usd(2_000) })).body.error.code).toBe('duplicate_idempotency_key');
   });
 
@@ -58,12 +58,12 @@ describe('erasure', () => {
     const customer = await api.customer(tenant, { billing_address: { city: 'Berlin', country: 'de' } });
     const subscription = await api.subscribe(tenant, await api.plan());
     const final = await api.finalize(await api.draft(subscription));
-    expect(await api.refusal('DELETE', `/customers/${customer.id}`)).toEqual([
+    expect(await api.refusal('DELETE', `/billing/customers/${customer.id}`)).toEqual([
       ...[400, 'has_active_subscriptions', 'customer has a live subscription'],
     ]);
-    await api.send('POST', `/subscriptions/${subscription.id}/cancel`, { body: { immediately: true } });
-    await api.send('DELETE', `/customers/${customer.id}`);
-    expect((await api.refusal('GET', `/customers/${customer.id}`))[1]).toBe('customer_not_found');
+    await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { body: { immediately: true } });
+    await api.send('DELETE', `/billing/customers/${customer.id}`);
+    expect((await api.refusal('GET', `/billing/customers/${customer.id}`))[1]).toBe('customer_not_found');
     expect((await api.invoice(final.id)).bill_to).toMatchObject({
       name: 'Acme GmbH',
       billing_address: { city: 'Berlin', country: 'DE' },
@@ -93,13 +93,13 @@ describe('erasure', () => {
 describe('of a customer', () => {
   it('the subscriptions, the invoices and the usage are listed', async () => {
     const customer = await api.customer(tenant);
-    expect(await api.send('GET', `/customers/${customer.id}/usage`)).toEqual({
+    expect(await api.send('GET', `/billing/customers/${customer.id}/usage`)).toEqual({
       ...{ customer_id: customer.id, period_start: null, period_end: null, usage: {} },
     });
     const subscription = await api.subscribe(tenant, await api.plan());
     await api.use(tenant, 'seats', 3);
     const draft = await api.draft(subscription);
-    const list = (what: string) => api.send('GET', `/customers/${customer.id}/${what}`);
+    const list = (what: string) => api.send('GET', `/billing/customers/${customer.id}/${what}`);
     expect(await list('subscriptions')).toMatchObject({ data: [{ id: subscription.id }], pagination: { total: 1 } });
     expect(await list('invoices?status=draft')).toMatchObject({ data: [{ id: draft.id, line_items: [] }] });
     expect((await list('invoices?status=paid')).data).toEqual([]);
@@ -111,10 +111,10 @@ describe('of a customer', () => {
 
   it('everything is exported, a record a line', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+    await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
     const subscription = await api.subscribe(tenant, await api.plan());
     await Promise.all(Array.from({ length: 3 }, () => api.use(tenant, 'seats', 1)));
-    await api.send('POST', `/invoices/${(await api.draft(subscription)).id}/pay`);
+    await api.send('POST', `/billing/invoices/${(await api.draft(subscription)).id}/pay`);
     const { status, text } = await server.request('GET', `/billing/billing/customers/${customer.id}/export`);
     expect(status).toBe(200);
     const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line) as { kind: string });

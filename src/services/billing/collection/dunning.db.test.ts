@@ -45,7 +45,7 @@ afterAll(() => server.close());
 /** A renewal that has just become final, of a customer with or without a card. */
 async function renewed({ card }: { card: boolean }): Promise<{ subscription: Subscription; invoice: Invoice }> {
   const customer = await api.customer(tenant);
-  if (card) await api.send('POST', '/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+  if (card) await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
   const subscription = await api.subscribe(tenant, await api.plan());
   clock.turn('2026-02-15T10:00:00Z');
   await sweep();
@@ -89,7 +89,7 @@ describe('a final renewal', () => {
     // It stays payable, and what was used since is invoiced.
     await after(217);
     expect((await api.invoices(subscription)).map(({ origin }) => origin)).toEqual(['renewal', 'cancellation']);
-    expect((await api.send('POST', `/invoices/${invoice.id}/pay`)).status).toBe('paid');
+    expect((await api.send('POST', `/billing/invoices/${invoice.id}/pay`)).status).toBe('paid');
   });
 
   it('that succeeds at the third attempt makes the subscription active again', async () => {
@@ -104,8 +104,8 @@ describe('a final renewal', () => {
 
   it('is charged once, whichever process comes first', async () => {
     const { invoice } = await renewed({ card: false });
-    const { data } = await api.send('GET', `/customers?tenant_id=${tenant}`);
-    await api.send('POST', '/payment-methods', { body: { customer_id: data[0].id, token: 'tok_visa' } });
+    const { data } = await api.send('GET', `/billing/customers?tenant_id=${tenant}`);
+    await api.send('POST', '/billing/payment-methods', { body: { customer_id: data[0].id, token: 'tok_visa' } });
     clock.turn(24 * hour);
     await Promise.all([sweep(), sweep(), sweep()]);
     await sweep();
@@ -128,7 +128,7 @@ describe('a final renewal', () => {
 
 it('an invoice that credit covers is paid without a charge', async () => {
   const customer = await api.customer(tenant);
-  await api.send('POST', `/customers/${customer.id}/credit`, { body: { amount: { amount: 10_000, currency: 'usd' } } });
+  await api.send('POST', `/billing/customers/${customer.id}/credit`, { body: { amount: { amount: 10_000, currency: 'usd' } } });
   const subscription = await api.subscribe(tenant, await api.plan());
   clock.turn('2026-02-15T10:00:00Z');
   await sweep();
@@ -136,6 +136,6 @@ it('an invoice that credit covers is paid without a charge', async () => {
   await sweep();
   const [invoice] = await api.invoices(subscription);
   expect(invoice).toMatchObject({ status: 'paid', credit_applied: { amount: 4900 }, amount_due: { amount: 0 } });
-  expect((await api.send('GET', `/customers/${customer.id}`)).balance.amount).toBe(-5_100);
+  expect((await api.send('GET', `/billing/customers/${customer.id}`)).balance.amount).toBe(-5_100);
   expect(charges).toEqual([]);
 });

@@ -37,18 +37,18 @@ it('usage becomes an invoice, and the invoice is paid', async () => {
   });
   const final = await api.finalize(draft);
   expect(final).toMatchObject({ status: 'pending', bill_to: { name: 'Acme GmbH' }, amount_due: { amount: 5000 } });
-  expect(await api.refusal('POST', `/invoices/${draft.number}/finalize`)).toEqual([
+  expect(await api.refusal('POST', `/billing/invoices/${draft.number}/finalize`)).toEqual([
     400,
     'invoice_finalized',
     'invoice is pending',
   ]);
-  const method = await api.send('POST', '/payment-methods', {
+  const method = await api.send('POST', '/billing/payment-methods', {
     body: { customer_id: customer.id, token: 'tok_visa' },
   });
-  const payment = await api.send('POST', '/payments', {
+  const payment = await api.send('POST', '/billing/payments', {
     body: { invoice_id: draft.id, payment_method_id: method.id },
   });
   expect(payment).toMatchObject({ status: 'pending', amount: { amount: 5000 } });
   await expect.poll(() => api.invoice(draft.id)).toMatchObject({ status: 'paid', amount_paid: { amount: 5000 } });
-  expect(await api.send('GET', `/payments/${payment.id}`)).toMatchObject({ status: 'succeeded' });
+  expect(await api.send('GET', `/billing/payments/${payment.id}`)).toMatchObject({ status: 'succeeded' });
 });

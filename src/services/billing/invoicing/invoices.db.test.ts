@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 const post = (path: string, options: Parameters<TestServer['request']>[2] = {}) =>
-  server.request('POST', `/billing/billing${path}`, options);
+  server.request('POST', `/billing${path}`, options);
 const subscribed = async () => await api.subscribe(tenant, await api.plan());
 const codes = (answers: readonly { status: number; body?: { error?: { code: string } } }[]) =>
   answers.map(({ status, body }) => `${status} ${body?.error?.code ?? ''}`.trim()).sort();
@@ -42,7 +42,7 @@ describe('numbers', () => {
 
   it('an invoice is found by its number, in its tenant only', async () => {
     const { id, number } = await api.draft(await subscribed());
-    expect((await api.send('GET', `/invoices/${number}`, { tenant })).id).toBe(id);
+    expect((await api.send('GET', `/billing/invoices/${number}`, { tenant })).id).toBe(id);
     const [missing, foreign] = await Promise.all([
       server.request('GET', '/billing/billing/invoices/INV-1999-000001', { tenant }),
       server.request('GET', `/billing/billing/invoices/${number}`, { tenant: 'other' }),
@@ -56,13 +56,13 @@ describe('finalize', () => {
     const subscription = await subscribed();
     clock.turn('2026-01-20T10:00:00Z');
     const drafts = [await api.draft(subscription), await api.draft(subscription)];
-    const answers = await Promise.all(drafts.map(({ id }) => post(`/invoices/${id}/finalize`)));
+    const answers = await Promise.all(drafts.map(({ id }) => post(`/billing/invoices/${id}/finalize`)));
     expect(codes(answers)).toEqual(['200', '400 invoice_incomplete']);
   });
 
   it('twice at once makes one invoice', async () => {
     const draft = await api.draft(await subscribed());
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/invoices/${draft.id}/finalize`)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/finalize`)));
     expect(codes(answers)).toEqual(['200', ...Array.from({ length: 7 }, () => '400 invoice_finalized')]);
   });
 
@@ -78,14 +78,14 @@ describe('finalize', () => {
   });
 
   it('needs the country of the customer once the app has tax rates, which then tax the subtotal', async () => {
-    const rate = await api.send('POST', '/tax-rates', { body: { country: 'de', name: 'VAT', rate: '19' } });
+    const rate = await api.send('POST', '/billing/tax-rates', { body: { country: 'de', name: 'VAT', rate: '19' } });
     try {
       const customer = await api.customer(tenant);
       const draft = await api.draft(await subscribed());
-      expect(await api.refusal('POST', `/invoices/${draft.id}/finalize`)).toEqual([
+      expect(await api.refusal('POST', `/billing/invoices/${draft.id}/finalize`)).toEqual([
         ...[400, 'invoice_incomplete', 'customer has no country, so that its tax is not known'],
       ]);
-      await api.send('PUT', `/customers/${customer.id}`, { body: { billing_address: { country: 'de' } } });
+      await api.send('PUT', `/billing/customers/${customer.id}`, { body: { billing_address: { country: 'de' } } });
       expect(await api.finalize(draft)).toMatchObject({
         subtotal: { amount: 4900 },
         tax_amount: { amount: 931 },
@@ -93,7 +93,7 @@ describe('finalize', () => {
         taxes: [{ tax_rate_id: rate.id, rate: '19', taxable_amount: { amount: 4900 } }],
       });
     } finally {
-      await api.send('DELETE', `/tax-rates/${rate.id}`);
+      await api.send('DELETE', `/billing/tax-rates/${rate.id}`);
     }
   });
 });
@@ -102,19 +102,19 @@ describe('void', () => {
   it('writes the charges off; with rebill, they are owed again', async () => {
     const subscription = await subscribed();
     const first = await api.finalize(await api.draft(subscription));
-    expect(await api.send('POST', `/invoices/${first.id}/void`, { body: { reason: 'mistake' } })).toMatchObject({
+    expect(await api.send('POST', `/billing/invoices/${first.id}/void`, { body: { reason: 'mistake' } })).toMatchObject({
       status: 'voided',
       void_reason: 'mistake',
       next_attempt_at: null,
     });
     expect((await api.draft(subscription)).line_items).toEqual([]);
-    expect(await api.refusal('POST', `/invoices/${first.id}/void`)).toEqual([
+    expect(await api.refusal('POST', `/billing/invoices/${first.id}/void`)).toEqual([
       ...[400, 'invoice_voided', 'invoice is voided'],
     ]);
     tenant = `${tenant}-rebilled`;
     const other = await subscribed();
     const voided = await api.finalize(await api.draft(other));
-    await api.send('POST', `/invoices/${voided.id}/void`, { body: { rebill: true } });
+    await api.send('POST', `/billing/invoices/${voided.id}/void`, { body: { rebill: true } });
     expect((await api.draft(other)).total.amount).toBe(4900);
   });
 });
@@ -124,25 +124,25 @@ describe('pay', () => {
     const customer = await api.customer(tenant);
     const draft = await api.draft(await subscribed());
     const body = { payment_ref: 'transfer 7', paid_at: '2026-01-14T08:15:00Z' };
-    expect(await api.send('POST', `/invoices/${draft.id}/pay`, { body })).toMatchObject({
+    expect(await api.send('POST', `/billing/invoices/${draft.id}/pay`, { body })).toMatchObject({
       status: 'paid',
       amount_paid: { amount: 4900 },
       paid_at: '2026-01-14T08:15:00.000Z',
       payment_ref: 'transfer 7',
     });
-    const { data } = await api.send('GET', `/payments?invoice_id=${draft.id}`);
+    const { data } = await api.send('GET', `/billing/payments?invoice_id=${draft.id}`);
     expect(data).toMatchObject([
       { status: 'succeeded', processor_name: 'manual', customer_id: customer.id, amount: { amount: 4900 } },
     ]);
-    expect(await api.refusal('POST', `/invoices/${draft.id}/pay`)).toEqual([400, 'invoice_paid', 'invoice is paid']);
-    expect((await api.refusal('POST', `/invoices/${draft.id}/void`))[1]).toBe('invoice_paid');
+    expect(await api.refusal('POST', `/billing/invoices/${draft.id}/pay`)).toEqual([400, 'invoice_paid', 'invoice is paid']);
+    expect((await api.refusal('POST', `/billing/invoices/${draft.id}/void`))[1]).toBe('invoice_paid');
   });
 
   it('8 times at once records one payment', async () => {
     const draft = await api.draft(await subscribed());
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/invoices/${draft.id}/pay`)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/pay`)));
     expect(codes(answers)).toEqual(['200', ...Array.from({ length: 7 }, () => '400 invoice_paid')]);
-    const { data } = await api.send('GET', `/payments?invoice_id=${draft.id}`);
+    const { data } = await api.send('GET', `/billing/payments?invoice_id=${draft.id}`);
     expect(data).toHaveLength(1);
   });
 });
@@ -150,8 +150,8 @@ describe('pay', () => {
 it('a tenant drafts and reads its invoices, and nothing more', async () => {
   const draft = await api.draft(await subscribed());
   for (const verb of ['finalize', 'void', 'pay'])
-    expect((await post(`/invoices/${draft.id}/${verb}`, { tenant })).status).toBe(403);
+    expect((await post(`/billing/invoices/${draft.id}/${verb}`, { tenant })).status).toBe(403);
   expect((await server.request('GET', `/billing/billing/invoices/${draft.id}`, { tenant })).status).toBe(200);
-  const foreign = await post('/invoices', { tenant: 'other', body: { subscription_id: draft.subscription_id } });
+  const foreign = await post('/billing/invoices', { tenant: 'other', body: { subscription_id: draft.subscription_id } });
   expect([foreign.status, foreign.body.error.code]).toEqual([404, 'subscription_not_found']);
 });

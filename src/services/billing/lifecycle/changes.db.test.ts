@@ -22,9 +22,9 @@ afterAll(() => server.close());
 
 const priced = (amount: number, more: object = {}) => ({ pricing: { base_amount: usd(amount), ...more } });
 const act = (id: string, verb: string, body?: object) =>
-  api.send('POST', `/subscriptions/${id}/${verb}`, body === undefined ? {} : { body });
+  api.send('POST', `/billing/subscriptions/${id}/${verb}`, body === undefined ? {} : { body });
 const refused = (id: string, verb: string, body: object = {}) =>
-  api.refusal('POST', `/subscriptions/${id}/${verb}`, { body });
+  api.refusal('POST', `/billing/subscriptions/${id}/${verb}`, { body });
 
 describe('change-plan', () => {
   it('prorates both base prices, to the millisecond', async () => {
@@ -109,7 +109,7 @@ describe('pause', () => {
     expect(await refused(subscription.id, 'pause')).toEqual([400, 'invalid_state', 'subscription is paused']);
     clock.turn('2026-01-26T10:00:00Z');
     const { id } = await api.use(tenant, 'seats', 1);
-    expect((await api.send('GET', `/meter/events/${id}`)).status).toBe('buffered');
+    expect((await api.send('GET', `/billing/meter/events/${id}`)).status).toBe('buffered');
     clock.turn('2026-02-04T10:00:00Z');
     expect(await act(subscription.id, 'resume')).toMatchObject({
       status: 'active',
@@ -154,7 +154,7 @@ describe('cancel', () => {
     expect(await act(subscription.id, 'cancel', { immediately: false })).toEqual(canceled);
     clock.turn('2026-02-20T10:00:00Z');
     const { id } = await api.use(tenant, 'api_calls', 5);
-    expect((await api.send('GET', `/meter/events/${id}`)).status).toBe('buffered');
+    expect((await api.send('GET', `/billing/meter/events/${id}`)).status).toBe('buffered');
     await sweep();
     expect(await api.subscription(subscription.id)).toMatchObject({
       status: 'canceled',

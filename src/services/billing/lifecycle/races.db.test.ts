@@ -18,13 +18,13 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
-const post = (path: string, body: object = {}) => server.request('POST', `/billing/billing${path}`, { body });
+const post = (path: string, body: object = {}) => server.request('POST', `/billing${path}`, { body });
 const times = <T>(count: number, act: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
 
 it('of 500 subscriptions of a tenant at once, one begins', async () => {
   const { id: plan_id } = await api.plan();
-  const answers = await times(500, () => post('/subscriptions', { tenant_id: tenant, plan_id }));
+  const answers = await times(500, () => post('/billing/subscriptions', { tenant_id: tenant, plan_id }));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(new Set(answers.filter(({ status }) => status !== 201).map(({ body }) => body.error.code))).toEqual(
     new Set(['subscription_exists']),
@@ -41,7 +41,7 @@ it('events that enter while the subscription starts, changes and renews are coun
   await early;
   for (const plan of [second, first, second]) {
     clock.turn(3_600_000);
-    await Promise.all([send(), post(`/subscriptions/${subscription.id}/change-plan`, { plan_id: plan.id })]);
+    await Promise.all([send(), post(`/billing/subscriptions/${subscription.id}/change-plan`, { plan_id: plan.id })]);
   }
   clock.turn('2026-02-15T10:00:00Z');
   await Promise.all([send(), sweep()]);
@@ -64,11 +64,11 @@ it('changes of a subscription at once leave one state, and each is answered', as
   const { id } = await api.subscribe(tenant, plans[0]!);
   const answers = await times(60, (index) => {
     const acts = [
-      () => post(`/subscriptions/${id}/pause`),
-      () => post(`/subscriptions/${id}/resume`),
-      () => post(`/subscriptions/${id}/cancel`),
-      () => post(`/subscriptions/${id}/uncancel`),
-      () => post(`/subscriptions/${id}/change-plan`, { plan_id: plans[index % 3]!.id }),
+      () => post(`/billing/subscriptions/${id}/pause`),
+      () => post(`/billing/subscriptions/${id}/resume`),
+      () => post(`/billing/subscriptions/${id}/cancel`),
+      () => post(`/billing/subscriptions/${id}/uncancel`),
+      () => post(`/billing/subscriptions/${id}/change-plan`, { plan_id: plans[index % 3]!.id }),
     ];
     return acts[index % acts.length]!();
   });

@@ -126,11 +126,11 @@ it('new prices count from the next period on, new limits at once', async () => {
   const plan = await api.plan();
   const subscription = await api.subscribe(tenant, plan);
   const features = plan.features.map((one) => (one.key === 'seats' ? { ...one, limit: 2 } : one));
-  await api.send('PUT', `/plans/${plan.id}`, {
+  await api.send('PUT', `/billing/plans/${plan.id}`, {
     body: { features, pricing: { ...plan.pricing, base_amount: usd(6000) } },
   });
   await api.use(tenant, 'seats', 2);
-  const check = await api.send('POST', '/entitlements/check', {
+  const check = await api.send('POST', '/billing/entitlements/check', {
     body: { tenant_id: tenant, feature_key: 'seats' },
   });
   expect(check).toMatchObject({ allowed: false, limit: 2, used: 2 });

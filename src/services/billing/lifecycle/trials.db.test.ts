@@ -39,7 +39,7 @@ it('a trial counts for limits, costs nothing, and becomes a paid period', async 
   });
   await api.use(tenant, 'api_calls', 20_000);
   await api.use(tenant, 'seats', 20);
-  const check = await api.send('POST', '/entitlements/check', {
+  const check = await api.send('POST', '/billing/entitlements/check', {
     body: { tenant_id: tenant, feature_key: 'seats' },
   });
   expect(check).toMatchObject({ allowed: false, used: 20 });
@@ -76,7 +76,7 @@ describe('a plan that demands a payment method', () => {
 
   it('goes on with one', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+    await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
     const { id } = await api.subscribe(tenant, await api.plan(demanding));
     clock.turn('2026-01-29T12:00:00Z');
     await sweep();
@@ -86,7 +86,7 @@ describe('a plan that demands a payment method', () => {
 
 it('a trial that is canceled ends with it and costs nothing', async () => {
   const subscription = await api.subscribe(tenant, await api.plan({ trial_days: 14 }));
-  const canceled = await api.send('POST', `/subscriptions/${subscription.id}/cancel`);
+  const canceled = await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`);
   expect(canceled.cancel_at).toBe('2026-01-29T10:00:00.000Z');
   clock.turn('2026-02-01T10:00:00Z');
   await sweep();
@@ -96,7 +96,7 @@ it('a trial that is canceled ends with it and costs nothing', async () => {
 
 describe('a subscription begins', () => {
   const create = (body: object, options: object = {}) =>
-    api.refusal('POST', '/subscriptions', { body: { tenant_id: tenant, ...body }, ...options });
+    api.refusal('POST', '/billing/subscriptions', { body: { tenant_id: tenant, ...body }, ...options });
 
   it('with the trial that is asked for, which only the operator prolongs', async () => {
     const { id: plan_id } = await api.plan({ trial_days: 7 });
@@ -126,7 +126,7 @@ describe('a subscription begins', () => {
     expect((await create({ plan_id, starts_at: '2025-01-01T00:00:00Z' }))[2]).toMatch(/at most 366 days ago$/);
     const { id } = await api.subscribe(tenant, { id: plan_id });
     expect((await create({ plan_id }))[1]).toBe('subscription_exists');
-    await api.send('POST', `/subscriptions/${id}/cancel`, { body: { immediately: true } });
+    await api.send('POST', `/billing/subscriptions/${id}/cancel`, { body: { immediately: true } });
     expect((await create({ plan_id, starts_at: '2026-01-15T09:59:00Z' }))[2]).toMatch(/^starts_at: the tenant had another/);
   });
 
