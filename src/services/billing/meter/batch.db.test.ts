@@ -81,6 +81,19 @@ describe('a batch', () => {
     expect(await sumsOf(server.db.sql, 'mixed')).toEqual({ events: sum, totals: sum, days: sum });
   });
 
+  it('stores of each key the first event', async () => {
+    const own = { tenant: 'firsts' };
+    const keys = Array.from({ length: 50 }, (_, at) => `k${at}`);
+    const { body } = await post(
+      [1, 2].flatMap((quantity) => keys.map((idempotency_key) => ({ idempotency_key, quantity }))),
+      own,
+    );
+    expect(body).toMatchObject({ accepted: 50, rejected: 50, duplicates: 50 });
+    expect(body.results.slice(0, 50)).toEqual(keys.map(() => buffered));
+    const { data } = await api.send('GET', '/billing/meter/events?limit=100', own);
+    expect(data.map(({ quantity }: { quantity: number }) => quantity)).toEqual(keys.map(() => 1));
+  });
+
   it('of which nothing can be stored is still answered', async () => {
     const { body } = await post([{ timestamp: old }], { tenant: 'nothing' });
     expect(body).toMatchObject({ accepted: 0, rejected: 1, duplicates: 0 });
