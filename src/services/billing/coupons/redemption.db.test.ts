@@ -4,6 +4,7 @@ import type { TestServer } from '../../../testing/server.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.store.ts';
 import { storedSubscription } from '../testing-subscriptions.ts';
 import { serverBy, TestClock, tools } from '../testing.ts';
+import { couponStore } from './coupons.store.ts';
 
 const clock = new TestClock('2026-01-12T09:00:00Z');
 let server: TestServer;
@@ -181,6 +182,16 @@ describe('many at once', () => {
     const [{ total }] = await server.db.sql<[{ total: number }]>`
       select count(*)::integer as total from billing.redemption where coupon_id = ${made.id}`;
     expect(total).toBe(1);
+  });
+
+  it('take what is left of it, whatever they have read before', async () => {
+    const made = await coupon({ max_redemptions: 3 });
+    const row = await couponStore(server.db.sql).find('default', made.id);
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, () => couponStore(server.db.sql).take(row!, clock.now())),
+    );
+    expect(taken.filter((isTaken) => isTaken)).toHaveLength(3);
+    expect(await timesRedeemed(made)).toBe(3);
   });
 
   it('redeem a coupon once for a subscription', async () => {
