@@ -30,7 +30,7 @@ const types: Readonly<Record<number, ErrorType>> = {
 /** The service's error envelope. A message that begins with the name of a field names it in `param`, too. */
 export function encodeError({ kind, message, details = {} }: DomainError, status: number): { error: ErrorInfo } {
   const { code = codes[kind] ?? 'internal_error', about } = details as Marks;
-  const param = /^([A-Za-z_][\w.-]*): /.exec(message)?.[1];
+  const param = paramIn(message);
   return {
     error: {
       code,
@@ -41,6 +41,10 @@ export function encodeError({ kind, message, details = {} }: DomainError, status
     },
   };
 }
+
+/** The field with which a message begins, `events.3.quantity`: the frame writes `events[3].quantity`. */
+const paramIn = (message: string): string | undefined =>
+  /^([A-Za-z_][\w.[\]-]*): /.exec(message)?.[1]?.replaceAll(/\[(\d+)\]/g, '.$1');
 
 const typeOf = (code: ErrorCode, status: number): ErrorType =>
   code.startsWith('provider_') ? 'provider' : (types[status] ?? (status >= 500 ? 'server' : 'validation'));

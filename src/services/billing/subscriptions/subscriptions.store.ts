@@ -108,14 +108,6 @@ export const subscriptionStore = (sql: Sql) => ({
       where tenant_id = ${tenant_id} and id = ${id} and next_action_at <= ${new Date(until)}`;
   },
 
-  /** Whether a plan has live subscriptions. */
-  async isUsed(app: string, planId: string): Promise<boolean> {
-    const found = await sql`
-      select from billing.subscription
-      where app_id = ${app} and plan_id = ${planId} and status in ('trialing', 'active', 'past_due', 'paused') limit 1`;
-    return found.length > 0;
-  },
-
   /** Subscriptions that time alone changes now, the longest due first. */
   async due(at: number, most: number): Promise<Pick<SubscriptionRow, 'tenant_id' | 'app_id' | 'id'>[]> {
     return await sql<Pick<SubscriptionRow, 'tenant_id' | 'app_id' | 'id'>[]>`
