@@ -12,8 +12,23 @@
  */
 import type { Clock } from '../../db/clock.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import { accounts } from './accounts/accounts.ts';
+import { noteFailure } from './collection/collecting.ts';
+import { collectionSweeps } from './collection/sweeps.ts';
+import { coupons } from './coupons/coupons.ts';
+import { customers } from './customers/customers.ts';
 import type { Deps } from './deps.ts';
+import { entitlements } from './entitlements/entitlements.ts';
+import { createGrants } from './entitlements/grants.ts';
 import { encodeError } from './errors.ts';
+import { invoiceFiles } from './invoicing/invoice-files.ts';
+import { invoices } from './invoicing/invoices.ts';
+import { createInvoicePdfs } from './invoicing/pdf/invoice-pdfs.ts';
+import { finalizingSweep } from './invoicing/sweeps.ts';
+import { bringTenantUpToDate, lifecycleSweeps } from './lifecycle/sweeps.ts';
+import { subscriptions } from './lifecycle/subscriptions.ts';
+import { createIntake } from './meter/intake.ts';
+import { meter } from './meter/meter.ts';
 import { notifications } from './notifications/notifications.ts';
 import { secretsOf } from './notifications/secrets.ts';
 import { providerEventSweep } from './notifications/sweeps.ts';
@@ -21,9 +36,11 @@ import type { PaymentDeps } from './payments/deps.ts';
 import { createLater } from './payments/later.ts';
 import { paymentMethods } from './payments/payment-methods.ts';
 import { payments } from './payments/payments.ts';
+import { plans } from './plans/plans.ts';
 import { createRevisions } from './plans/revisions.ts';
 import { createProvider } from './providers/providers.ts';
 import { settings } from './settings.ts';
+import { taxRates } from './tax-rates/tax-rates.ts';
 import { createWriter } from './writes.ts';
 
 /** The module, by the clock of this process. */
@@ -35,7 +52,6 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
-    built: ['Notifications', 'PaymentMethods', 'Payments'],
     async create({ db, settings, log, dataDir }): Promise<Service> {
       const deps: Deps = {
         db,
@@ -47,18 +63,40 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
       };
       const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
       const later = createLater(log);
-      const paying: PaymentDeps = { ...deps, provider, later, onFailed: async () => {} };
+      const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
+      const intake = createIntake({ db, mostWaiting: settings.meterBuffer, mostTogether: settings.meterBatch });
+      const pdfs = createInvoicePdfs(settings);
+      const grants = createGrants({ ...deps, current: bringTenantUpToDate(deps) });
       return {
         handlers: {
+          Coupons: coupons(deps),
+          Customers: { ...customers(deps), ...accounts({ ...paying, grants }) },
+          Entitlements: entitlements({ ...deps, grants }),
+          Invoices: { ...invoices(deps), ...invoiceFiles(deps, pdfs) },
+          Meter: meter({ ...deps, intake, grants }),
           Notifications: notifications({ ...paying, secrets }),
           PaymentMethods: paymentMethods(paying),
           Payments: payments(paying),
+          Plans: plans(deps),
+          Subscriptions: subscriptions(deps),
+          TaxRates: taxRates(deps),
         },
         encodeError,
         outbox: {},
-        sweeps: [providerEventSweep(deps)],
-        stop: () => later.idle(),
+        sweeps: [providerEventSweep(deps), ...(settings.tickMs === 0 ? [] : ticks(deps, paying))],
+        queues: () => [...intake.queues(), { queue: 'billing.pdf', ...pdfs.load() }],
+        async stop() {
+          await intake.close();
+          await later.idle();
+        },
       };
     },
   };
 }
+
+/** What time alone changes. */
+const ticks = (deps: Deps, paying: PaymentDeps) => [
+  ...lifecycleSweeps(deps),
+  finalizingSweep(deps),
+  ...collectionSweeps(paying),
+];

@@ -1,5 +1,11 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { parseDuration } from '../../lib/durations.ts';
 import { choice, duration, integer, type Setting, type SettingsOf, text } from '../../lib/settings.ts';
+import { problemOfShownText } from '../../lib/shown-text.ts';
+
+/** The most characters of a text of the seller, and the most lines of its address. */
+const mostSellerText = 200;
+const mostAddressLines = 8;
 
 /** The settings that the service reads from the environment. Durations are in milliseconds. */
 export const settings = {
@@ -29,11 +35,20 @@ export const settings = {
   tickMs: duration('PLINTH_BILLING_TICK', '10s', { min: '0s', max: '1h' }),
   /** `off`: invoices are not available as PDF. */
   pdf: choice('PLINTH_BILLING_PDF', 'on', ['on', 'off']),
+  /** A font for scripts that the bundled ones lack; empty if there is none. */
+  pdfFont: fontFile('PLINTH_BILLING_PDF_FONT'),
   /** Who sends the invoices, as JSON with `name`, `address` and `tax_id`, for the PDF. */
-  seller: text('PLINTH_BILLING_SELLER', '{}', 'a JSON object', /^\{.*\}$/s),
+  seller: seller('PLINTH_BILLING_SELLER'),
 };
 
 export type Settings = SettingsOf<typeof settings>;
+
+/** Who sends the invoices. What is unknown is empty. */
+export interface Seller {
+  readonly name: string;
+  readonly address: readonly string[];
+  readonly tax_id: string;
+}
 
 function list(name: string): Setting<readonly string[]> {
   return {
@@ -63,3 +78,63 @@ function durations(name: string, fallback: string): Setting<readonly number[]> {
     },
   };
 }
+
+/** The first bytes of the font formats that the PDF library reads quickly: TrueType, OpenType and WOFF 1. */
+const fontBeginnings: ReadonlySet<string> = new Set(['\0\x01\0\0', 'true', 'OTTO', 'wOFF']);
+
+function fontFile(name: string): Setting<string> {
+  return {
+    name,
+    default: '',
+    rule: 'the path of a readable font file in the format TTF, OTF or WOFF',
+    parse: (path) => (path === '' || fontBeginnings.has(beginningOf(path)) ? path : undefined),
+  };
+}
+
+/** The first four bytes of a file; empty if it cannot be read. */
+function beginningOf(path: string): string {
+  const bytes = Buffer.alloc(4);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, bytes, 0, 4, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+  return bytes.toString('latin1');
+}
+
+function seller(name: string): Setting<Seller> {
+  return {
+    name,
+    default: '{}',
+    rule: `a JSON object with no members but name, address (a list of at most ${mostAddressLines} lines) and tax_id, each text with 1 to ${mostSellerText} visible characters`,
+    parse(value) {
+      try {
+        return sellerOf(JSON.parse(value));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+function sellerOf(given: unknown): Seller | undefined {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
+  const { name = '', address = [], tax_id = '', ...others } = given as Record<string, unknown>;
+  if (Object.keys(others).length > 0 || !Array.isArray(address) || address.length > mostAddressLines)
+    return undefined;
+  const isText = (value: unknown): value is string => typeof value === 'string' && isSellerText(value);
+  if (!(name === '' || isText(name)) || !(tax_id === '' || isText(tax_id)) || !address.every(isText))
+    return undefined;
+  return { name, address, tax_id };
+}
+
+const isSellerText = (value: string): boolean =>
+  value !== '' &&
+  value.length <= mostSellerText &&
+  value.isWellFormed() &&
+  problemOfShownText(value) === undefined;

@@ -1,5 +1,12 @@
+import type { Customer, Invoice, Plan, Subscription } from '../../../generated/billing/types.ts';
 import type { Clock } from '../../db/clock.ts';
-import { testServer, type TestRequest, type TestResponse, type TestServer, type TestServerOptions } from '../../testing/server.ts';
+import {
+  testServer,
+  type TestRequest,
+  type TestResponse,
+  type TestServer,
+  type TestServerOptions,
+} from '../../testing/server.ts';
 import { billingBy } from './index.ts';
 
 /** The server through which a test sends requests: one in this process, or one of its own. */
@@ -23,9 +30,35 @@ export class TestClock implements Clock {
   }
 }
 
-/** A server whose billing goes by a clock of the test. */
+/** A server whose billing goes by a clock of the test, and whose sweeps run only when the test asks. */
 export const serverBy = (clock: Clock, options: Partial<TestServerOptions> = {}): Promise<TestServer> =>
-  testServer({ services: ['billing'], ...options, modules: [billingBy(clock)] });
+  testServer({
+    services: ['billing'],
+    ...options,
+    env: { PLINTH_BILLING_TICK: '0s', ...options.env },
+    modules: [billingBy(clock)],
+  });
+
+/** An amount of US cents. */
+export const usd = (amount: number) => ({ amount, currency: 'usd' });
+
+/** A plan of 49 dollars a month with calls at half a cent beyond 10,000, and 20 seats. */
+export const pro = {
+  name: 'Pro',
+  currency: 'usd',
+  features: [
+    { key: 'api_calls', name: 'API calls', type: 'metered' },
+    { key: 'seats', name: 'Seats', type: 'seat', limit: 20 },
+    { key: 'sso', name: 'Single sign-on', type: 'boolean' },
+  ],
+  pricing: {
+    base_amount: usd(4900),
+    tiers: [
+      { feature_key: 'api_calls', up_to: 10_000 },
+      { feature_key: 'api_calls', up_to: -1, unit_amount_decimal: '0.5' },
+    ],
+  },
+};
 
 /** Short helpers for the tests of this service. Each expects success; the tests themselves check refusals. */
 export const tools = (api: Api) => {
@@ -34,19 +67,42 @@ export const tools = (api: Api) => {
     path: string,
     options: TestRequest = {},
   ): Promise<TestResponse['body']> => {
-    const answer = await api.request(method, `/billing${path}`, options);
+    const answer = await api.request(method, `/billing/billing${path}`, options);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
+  let slugs = 0;
   return {
     send,
+    plan: (body: object = {}): Promise<Plan> =>
+      send('POST', '/plans', { body: { slug: `offer-${(slugs += 1)}`, ...pro, ...body } }),
+    customer: (tenant_id: string, body: object = {}): Promise<Customer> =>
+      send('POST', '/customers', {
+        body: { tenant_id, name: 'Acme GmbH', email: `billing@${tenant_id}.example`, ...body },
+      }),
+    subscribe: (tenant_id: string, plan: Pick<Plan, 'id'>, body: object = {}): Promise<Subscription> =>
+      send('POST', '/subscriptions', { body: { tenant_id, plan_id: plan.id, ...body } }),
+    subscription: (id: string): Promise<Subscription> => send('GET', `/subscriptions/${id}`),
+    /** Records usage of a tenant. */
+    use: (tenant_id: string, feature_key: string, quantity: number, body: object = {}) =>
+      send('POST', '/meter/events', { body: { tenant_id, feature_key, quantity, ...body } }),
+    /** Drafts an invoice. */
+    draft: (subscription: Pick<Subscription, 'id'>): Promise<Invoice> =>
+      send('POST', '/invoices', { body: { subscription_id: subscription.id } }),
+    finalize: ({ id }: Pick<Invoice, 'id'>): Promise<Invoice> => send('POST', `/invoices/${id}/finalize`),
+    invoice: (id: string): Promise<Invoice> => send('GET', `/invoices/${id}`),
+    /** The invoices of a subscription with their lines, oldest first. */
+    async invoices({ id }: Pick<Subscription, 'id'>): Promise<Invoice[]> {
+      const { data } = (await send('GET', `/invoices?limit=100&subscription_id=${id}`)) as { data: Invoice[] };
+      return await Promise.all(data.reverse().map((one) => send('GET', `/invoices/${one.id}`) as Promise<Invoice>));
+    },
     /** Returns the status, the code and the message, which most refusal tests compare. */
     async refusal(
       method: string,
       path: string,
       options: TestRequest = {},
     ): Promise<[status: number, code: string, message: string]> {
-      const { status, body } = await api.request(method, `/billing${path}`, options);
+      const { status, body } = await api.request(method, `/billing/billing${path}`, options);
       return [status, body?.error?.code ?? '', body?.error?.message ?? ''];
     },
   };

@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import type { EntitlementResult, Feature } from '../../../../generated/billing/types.ts';
 import { shownQuantity } from '../money/quantities.ts';
+import { isRestarting } from '../plans/features.ts';
 
 export interface FeatureUse {
   /** What counts against the limit: of the window or, for a feature that never restarts, of all time. */
@@ -8,10 +9,6 @@ export interface FeatureUse {
   /** When the count restarts. */
   readonly resetsAt: string | null;
 }
-
-/** Whether the count of a feature restarts each month. */
-export const isRestarting = ({ type, period }: Pick<Feature, 'type' | 'period'>): boolean =>
-  type === 'metered' && period === 'monthly';
 
 /** Decides about a feature of the plan of a tenant that has a live subscription which is not paused. */
 export function entitlement(

@@ -7,7 +7,7 @@ import type { Write } from '../writes.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
 import { computed, type Billed, type Computed } from './account.ts';
 import { scopeOf } from './drafts.ts';
-import { incompleteness } from './figures.ts';
+import { hasInexpressibleAmount, incompleteness } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow } from './invoices.store.ts';
 import { settled } from './settlement.ts';
@@ -18,6 +18,7 @@ type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
 /**
  * Makes a draft final: it is computed once more, its charges are settled, and its payer's credit is used. The rows of its subscription
  * and of the draft are locked.
+ * @param isPaid whether it was paid already, so that nobody minds what is missing
  * @throws Refused `invoice_incomplete`
  */
 export async function finalize(
@@ -25,18 +26,17 @@ export async function finalize(
   deps: FinalizingDeps,
   billed: Billed,
   invoice: InvoiceRow,
+  isPaid = false,
 ): Promise<InvoiceRow> {
   const { sql, emit } = write;
   const now = deps.clock.now();
   const { currency } = invoice;
   const result = await computed(sql, deps, billed, { ...scopeOf(invoice, now), currency, lock: true });
   const { lines, figures, terms, payer } = result;
-  const missing = incompleteness(
-    lines.map(({ amount }) => amount),
-    figures,
-    terms,
-  );
-  if (missing !== undefined) throw Refused('invoice_incomplete', missing);
+  const amounts = lines.map(({ amount }) => amount);
+  const missing = incompleteness(amounts, figures, terms);
+  if (missing !== undefined && (!isPaid || hasInexpressibleAmount(amounts, figures)))
+    throw Refused('invoice_incomplete', missing);
   await settle(write, billed, result);
   if (payer !== undefined && figures.balanceChange !== 0n) {
     const about = { reason: null, idempotencyKey: null, invoiceId: invoice.id, paymentId: null };

@@ -149,6 +149,19 @@ export const invoiceStore = (sql: Sql) => ({
     );
   },
 
+  /** The invoices of a customer that follow one, oldest first. */
+  async following(
+    { tenant_id, app_id }: Pick<InvoiceRow, 'tenant_id' | 'app_id'>,
+    customerId: string,
+    after: string,
+    most: number,
+  ): Promise<InvoiceRow[]> {
+    return await sql<InvoiceRow[]>`
+      select ${columns(sql)} from billing.invoice
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and customer_id = ${customerId} and id > ${after}
+      order by id limit ${most}`;
+  },
+
   async lines({ tenant_id, id }: InvoiceKey): Promise<LineRow[]> {
     return await sql<LineRow[]>`
       select id, type, description, quantity::text, unit::text, flat, amount, period_start, period_end, group_period, group_plan_id,

@@ -1,5 +1,4 @@
 import type { PlanRevision } from '../plans/revisions.ts';
-import type { Tier } from '../pricing/rating.ts';
 import type { PricedPlan } from './owed.ts';
 
 /** What invoices need to know of a revision. The name is that of the plan, which changes without a revision. */
@@ -8,5 +7,5 @@ export const pricedPlan = ({ planId, revision, features, pricing }: PlanRevision
   revision,
   name,
   features,
-  tiers: Map.groupBy<string, Tier>(pricing?.tiers ?? [], (tier) => (tier as { feature_key: string }).feature_key),
+  tiers: Map.groupBy(pricing?.tiers ?? [], ({ feature_key }) => feature_key),
 });

@@ -58,7 +58,7 @@ export const settlementStore = (sql: Sql) => ({
           ${kept.map(({ key }) => new Date(key.periodStart).toISOString())}::text[], ${kept.map(({ key }) => key.planId)}::text[],
           ${kept.map(({ key }) => key.revision)}::integer[], ${kept.map(({ key }) => key.featureKey ?? '')}::text[],
           ${kept.map(({ settlement }) => String(settlement.amount))}::text[],
-          ${kept.map(({ settlement }) => settlement.wasOver)}::boolean[],
+          ${kept.map(({ settlement }) => String(settlement.wasOver))}::text[]::boolean[],
           ${kept.map(({ settlement }) => settlement.invoices)}::integer[]
         ) as kept(period_start, plan_id, revision, feature_key, amount, was_over, invoices)
         on conflict on constraint settlement_pkey do update

@@ -94,7 +94,7 @@ create table billing.customer (
   -- An erased customer keeps its row for its invoices and its credit, without any of its data.
   deleted_at timestamptz(3),
   constraint customer_pkey primary key (tenant_id, id),
-  constraint customer_credit check (balance <= 0)
+  constraint customer_credit check (balance between -9007199254740991 and 0)
 );
 create unique index customer_email on billing.customer (tenant_id, app_id, email_key) where deleted_at is null;
 create index customer_app on billing.customer (app_id, id);

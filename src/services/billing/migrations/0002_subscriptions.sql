@@ -103,6 +103,7 @@ create unique index usage_event_key on billing.usage_event (tenant_id, app_id, i
 create index usage_event_feature on billing.usage_event (tenant_id, app_id, feature_key, id);
 create index usage_event_app on billing.usage_event (app_id, id);
 create index usage_event_buffered on billing.usage_event (tenant_id, app_id, happened_at) where status = 'buffered';
+create index usage_event_waiting on billing.usage_event (accepted_at) where status = 'buffered';
 
 -- The sums of events by segment. Updates stay in their page, since no other index has to follow them.
 create table billing.usage_total (

@@ -136,6 +136,19 @@ export const paymentStore = (sql: Sql) => ({
     return reserved.count > 0;
   },
 
+  /** The payments of a customer that follow one, oldest first. */
+  async following(
+    { tenant_id, app_id }: Pick<PaymentRow, 'tenant_id' | 'app_id'>,
+    customerId: string,
+    after: string,
+    most: number,
+  ): Promise<PaymentRow[]> {
+    return await sql<PaymentRow[]>`
+      select ${columns(sql)} from billing.payment
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and customer_id = ${customerId} and id > ${after}
+      order by id limit ${most}`;
+  },
+
   /** Cancels the open payments of an invoice that is closed. Those of a provider are looked at again, so that it learns of it. */
   async cancelOpen(
     { tenant_id, invoice_id }: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,

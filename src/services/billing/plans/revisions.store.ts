@@ -29,6 +29,15 @@ export const revisionStore = (sql: Sql) => ({
       where app_id = ${app}`;
   },
 
+  /** The last revision of a plan that was made before a time; for a time before the plan, its first one. */
+  async madeBefore(app: string, planId: string, at: number): Promise<number | undefined> {
+    const [last] = await sql<{ revision: number }[]>`
+      select revision from billing.plan_revision
+      where app_id = ${app} and plan_id = ${planId} and (created_at <= ${new Date(at)} or revision = 1)
+      order by revision desc limit 1`;
+    return last?.revision;
+  },
+
   /** The names of plans, which change without a revision. */
   async names(app: string, planIds: readonly string[]): Promise<Map<string, string>> {
     const rows = await sql<{ id: string; name: string }[]>`

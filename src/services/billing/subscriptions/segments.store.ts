@@ -25,25 +25,28 @@ interface SegmentRow {
 
 /** Every statement about the segments of subscriptions. */
 export const segmentStore = (sql: Sql) => ({
-  /** The segments whose periods end after a time, ascending. */
+  /** The segments that end after a time, or whose periods do, ascending. A pause may outlive its period. */
   async list({ tenant_id, id }: Owner, after: number): Promise<Segment[]> {
     const rows = await sql<SegmentRow[]>`
       select starts_at, ends_at, kind, period_start, period_end, window_start, window_end, plan_id, revision, base_amount,
         base_plan_id, base_revision
       from billing.segment
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and period_end > ${new Date(after)}
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and greatest(period_end, ends_at) > ${new Date(after)}
       order by starts_at`;
     return rows.map(segmentOf);
   },
 
   /**
-   * Replaces everything from a time on. A segment that contains the time ends there. Because a counter refers to its segment, one
-   * that an event has entered meanwhile cannot be deleted: the violation of `usage_total_segment` asks to repeat the transaction.
+   * Replaces everything from a time on. A segment that contains the time ends there, and one that begins as before stays, with what it
+   * counts. Because a counter refers to its segment, one that an event has entered meanwhile cannot be deleted: the violation of
+   * `usage_total_segment` asks to repeat the transaction.
    */
   async replaceFrom({ tenant_id, id, app_id }: Owner, at: number, rest: readonly Segment[]): Promise<void> {
     const from = new Date(at);
     await sql`
-      delete from billing.segment where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at >= ${from}`;
+      delete from billing.segment
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at >= ${from}
+        and starts_at <> all(${rest.map(({ start }) => new Date(start).toISOString())}::text[]::timestamptz[])`;
     await sql`
       update billing.segment set ends_at = ${from}
       where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at < ${from} and ends_at > ${from}`;
@@ -67,7 +70,19 @@ export const segmentStore = (sql: Sql) => ({
           base_plan_id: base.planId,
           base_revision: base.revision,
         })),
-      )}`;
+      )}
+      on conflict on constraint segment_pkey do update
+      set ends_at = excluded.ends_at, kind = excluded.kind, period_start = excluded.period_start, period_end = excluded.period_end,
+        window_start = excluded.window_start, window_end = excluded.window_end, plan_id = excluded.plan_id,
+        revision = excluded.revision, base_amount = excluded.base_amount, base_plan_id = excluded.base_plan_id,
+        base_revision = excluded.base_revision`;
+  },
+
+  /** Makes the segments from a time on parts of a trial, which nobody pays. */
+  async makeTrial({ tenant_id, id }: Owner, at: number): Promise<void> {
+    await sql`
+      update billing.segment set kind = 'trial'
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and starts_at >= ${new Date(at)}`;
   },
 });
 

@@ -38,6 +38,9 @@ export interface SubscriptionFilter {
   readonly status?: SubscriptionStatus | undefined;
 }
 
+/** A tenant in an app. */
+export type Place = Pick<SubscriptionRow, 'tenant_id' | 'app_id'>;
+
 export type SubscriptionChange = Partial<Omit<SubscriptionRow, 'tenant_id' | 'id' | 'app_id' | 'created_at' | 'updated_at'>>;
 
 /** Every statement about subscriptions. */
@@ -70,6 +73,13 @@ export const subscriptionStore = (sql: Sql) => ({
     );
   },
 
+  /** The subscriptions of a tenant that follow one, oldest first. */
+  async following({ tenant_id, app_id }: Place, after: string, most: number): Promise<ListedSubscription[]> {
+    return await sql<ListedSubscription[]>`
+      select ${columns(sql)} from billing.subscription
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and id > ${after} order by id limit ${most}`;
+  },
+
   /** The tenant's live subscription in an app. */
   async live(tenant: string, app: string): Promise<ListedSubscription | undefined> {
     const [row] = await sql<ListedSubscription[]>`
@@ -89,6 +99,13 @@ export const subscriptionStore = (sql: Sql) => ({
     await sql`
       update billing.subscription set ${sql({ ...change, updated_at: new Date(at) })}
       where tenant_id = ${tenant_id} and id = ${id}`;
+  },
+
+  /** Looks at a subscription that is due again later. */
+  async postpone({ tenant_id, id }: Pick<SubscriptionRow, 'tenant_id' | 'id'>, until: number): Promise<void> {
+    await sql`
+      update billing.subscription set next_action_at = ${new Date(until)}
+      where tenant_id = ${tenant_id} and id = ${id} and next_action_at <= ${new Date(until)}`;
   },
 
   /** Whether a plan has live subscriptions. */

@@ -14,24 +14,22 @@ export const placingStore = (sql: Sql) => ({
    */
   async place({ tenant_id, app_id }: Place, most = 1_000_000): Promise<number> {
     const [{ placed }] = await sql<[{ placed: number }]>`
-      with waiting as (
-        select tenant_id, id, happened_at from billing.usage_event
-        where tenant_id = ${tenant_id} and app_id = ${app_id} and status = 'buffered'
-        order by happened_at limit ${most}
-        for no key update skip locked
+      with covered as (
+        select event.tenant_id, event.id, segment.subscription_id, segment.starts_at, segment.period_start, segment.window_start
+        from billing.segment join billing.usage_event as event
+          on event.tenant_id = segment.tenant_id and event.app_id = segment.app_id and event.status = 'buffered'
+          and event.happened_at >= segment.starts_at and event.happened_at < segment.ends_at
+        where segment.tenant_id = ${tenant_id} and segment.app_id = ${app_id} and segment.kind <> 'paused'
+        limit ${most}
+        for no key update of event skip locked
       ),
       event as (
         update billing.usage_event as event
-        set status = 'counted', subscription_id = segment.subscription_id, segment_start = segment.starts_at,
-          period_start = segment.period_start
-        from waiting cross join lateral (
-          select subscription_id, starts_at, ends_at, kind, period_start, window_start from billing.segment
-          where segment.tenant_id = ${tenant_id} and app_id = ${app_id} and starts_at <= waiting.happened_at
-          order by starts_at desc limit 1
-        ) as segment
-        where event.tenant_id = waiting.tenant_id and event.id = waiting.id
-          and segment.ends_at > waiting.happened_at and segment.kind <> 'paused'
-        returning event.tenant_id, event.subscription_id, event.feature_key, event.segment_start, segment.window_start,
+        set status = 'counted', subscription_id = covered.subscription_id, segment_start = covered.starts_at,
+          period_start = covered.period_start
+        from covered
+        where event.tenant_id = covered.tenant_id and event.id = covered.id
+        returning event.tenant_id, event.subscription_id, event.feature_key, event.segment_start, covered.window_start,
           (event.happened_at at time zone 'UTC')::date as day, event.quantity
       ),
       total as (
@@ -43,7 +41,7 @@ export const placingStore = (sql: Sql) => ({
         on conflict (tenant_id, subscription_id, feature_key, segment_start) do update
         set quantity = total.quantity + excluded.quantity, events = total.events + excluded.events
       ),
-      dayly as (
+      daily as (
         insert into billing.usage_day as by_day (tenant_id, subscription_id, feature_key, day, quantity, events)
         select tenant_id, subscription_id, feature_key, day, sum(quantity), count(*)
         from event group by tenant_id, subscription_id, feature_key, day
@@ -53,5 +51,15 @@ export const placingStore = (sql: Sql) => ({
       )
       select count(*)::integer as placed from event`;
     return placed;
+  },
+
+  /** Where events came lately that no segment covered when they came. */
+  async waiting(since: number, most: number): Promise<Place[]> {
+    return await sql<Place[]>`
+      select distinct tenant_id, app_id from (
+        select tenant_id, app_id from billing.usage_event
+        where status = 'buffered' and accepted_at > ${new Date(since)}
+        order by accepted_at desc limit ${most}
+      ) as latest`;
   },
 });

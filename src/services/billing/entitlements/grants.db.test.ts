@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type TestDatabase, testDatabase } from '../../../testing/database.ts';
+import { type Subscribed, subscribed } from '../meter/testing.ts';
+import { createRevisions } from '../plans/revisions.ts';
+import { segmentStore } from '../subscriptions/segments.store.ts';
+import { TestClock } from '../testing.ts';
+import { createGrants } from './grants.ts';
+
+const start = '2026-01-15T10:00:00.000Z';
+const clock = new TestClock('2026-02-20T12:00:00.000Z');
+
+let db: TestDatabase;
+let acme: Subscribed;
+beforeAll(async () => {
+  db = await testDatabase({ services: ['billing'] });
+  acme = await subscribed(db.sql, { tenant: 'acme', at: Date.parse(start) });
+});
+afterAll(() => db.close());
+
+it('a subscription whose renewal is late is brought up to date first', async () => {
+  const asked: string[] = [];
+  const [, second] = acme.course.segments;
+  const current = async (tenant: string, app: string) => {
+    asked.push(`${tenant} ${app}`);
+    const next = { start: second!.end, end: second!.end + 86_400_000 };
+    await segmentStore(db.sql).replaceFrom(acme, next.start, [
+      { ...second!, ...next, period: next, window: next },
+    ]);
+  };
+  const grants = createGrants({ db, clock, revisions: createRevisions(), current });
+  const window = async () => (await grants.ofTenant('acme', 'default', []))?.windowStart;
+  expect([await window(), asked]).toEqual(['2026-02-15T10:00:00.000Z', []]);
+  clock.turn(second!.end - clock.now());
+  expect([await window(), asked]).toEqual(['2026-03-15T10:00:00.000Z', ['acme default']]);
+  expect([await window(), asked]).toEqual(['2026-03-15T10:00:00.000Z', ['acme default']]);
+  await db.sql`update billing.subscription set status = 'canceled'`;
+  clock.turn('2027-01-01T00:00:00.000Z');
+  const view = { app: 'default', tenant: undefined };
+  expect((await grants.ofSubscription(view, acme.id, []))?.windowStart).toBe('2026-03-15T10:00:00.000Z');
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,70 @@
+import type { SubscriptionStatus } from '../../../../generated/billing/types.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
+import { isInView, type View } from '../../../db/view.ts';
+
+/** How a subscription stands at a time, and what it has used of one of the features asked for; without use, those are null. */
+export interface GrantRow {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly status: SubscriptionStatus;
+  readonly starts_at: string;
+  readonly plan_id: string;
+  /** The plan's current revision, whose limits count at once. */
+  readonly revision: number;
+  readonly window_start: string;
+  readonly window_end: string;
+  /** Whether the segment from which the window is covers the time. False when it has ended and no later one has begun. */
+  readonly is_covered: boolean;
+  readonly feature_key: string | null;
+  /** Exact sums. */
+  readonly in_window: string | null;
+  readonly of_all_time: string | null;
+}
+
+/** The statement behind checks. */
+export const grantStore = (sql: Sql) => {
+  const read = (wanted: Fragment, at: number, featureKeys: readonly string[]) => sql<GrantRow[]>`
+    select subscription.tenant_id, subscription.id, subscription.status, subscription.starts_at, subscription.plan_id, plan.revision,
+      coalesce(segment.window_start, current_period_start) as window_start,
+      coalesce(segment.window_end, current_period_end) as window_end,
+      coalesce(segment.ends_at > ${new Date(at)}, false) as is_covered,
+      total.feature_key, total.in_window, total.of_all_time
+    from (
+      select tenant_id, id, app_id, status, starts_at, plan_id, current_period_start, current_period_end
+      from billing.subscription where ${wanted}
+    ) as subscription
+    join billing.plan on plan.app_id = subscription.app_id and plan.id = subscription.plan_id
+    left join lateral (
+      select window_start, window_end, ends_at from billing.segment
+      where segment.tenant_id = subscription.tenant_id and subscription_id = subscription.id and segment.starts_at <= ${new Date(at)}
+      order by segment.starts_at desc limit 1
+    ) as segment on true
+    left join lateral (
+      select feature_key, sum(quantity) as of_all_time,
+        coalesce(sum(quantity) filter (where usage_total.window_start = segment.window_start), 0) as in_window
+      from billing.usage_total
+      where usage_total.tenant_id = subscription.tenant_id and subscription_id = subscription.id
+        and feature_key = any(${featureKeys}::text[])
+      group by feature_key
+    ) as total on true`;
+  return {
+    /** The live subscription of a tenant, a row for each of the features that has been used, and at least one. */
+    ofTenant: (tenant: string, app: string, at: number, featureKeys: readonly string[]) =>
+      read(
+        sql`tenant_id = ${tenant} and app_id = ${app} and status in ('trialing', 'active', 'past_due', 'paused')`,
+        at,
+        featureKeys,
+      ),
+
+    /** A subscription, whether it is live or not. */
+    ofSubscription: (view: View, id: string, at: number, featureKeys: readonly string[]) =>
+      read(sql`${isInView(sql, view)} and id = ${id}`, at, featureKeys),
+
+    /** The tenant of a customer that is not deleted. */
+    async tenantOf(view: View, customerId: string): Promise<string | undefined> {
+      const [row] = await sql<{ tenant_id: string }[]>`
+        select tenant_id from billing.customer where ${isInView(sql, view)} and id = ${customerId} and deleted_at is null`;
+      return row?.tenant_id;
+    },
+  };
+};

@@ -1,0 +1,86 @@
+import { Big } from 'big.js';
+import type { EntitlementResult, Feature } from '../../../../generated/billing/types.ts';
+import type { View } from '../../../db/view.ts';
+import type { Deps } from '../deps.ts';
+import type { PlanRevision } from '../plans/revisions.ts';
+import { isRestarting } from '../plans/features.ts';
+import { entitlement } from './decision.ts';
+import { type GrantRow, grantStore } from './grants.store.ts';
+
+/** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */
+export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {
+  readonly startsAt: string;
+  /** When the monthly counters began. */
+  readonly windowStart: string;
+  readonly plan: PlanRevision;
+  featureOf(featureKey: string): Feature | undefined;
+  /** Decides about a feature that was asked for. */
+  entitlementTo(featureKey: string, quantity?: Big): EntitlementResult;
+}
+
+/** Reads how subscriptions stand. No answer is stale: of what it reads, only revisions of plans are in memory, which never change. */
+export interface Grants {
+  /** The live subscription of a tenant. */
+  ofTenant(tenant: string, app: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
+  /** A subscription, whether it is live or not. */
+  ofSubscription(view: View, id: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
+}
+
+export interface GrantDeps extends Pick<Deps, 'db' | 'clock' | 'revisions'> {
+  /**
+   * Brings the live subscription of a tenant up to date when no segment covers now, because a renewal is late. Without it, or when it
+   * changes nothing, the last segment counts as running on.
+   */
+  readonly current?: (tenant: string, app: string) => Promise<void>;
+}
+
+export function createGrants({ db, clock, revisions, current }: GrantDeps): Grants {
+  const store = grantStore(db.sql);
+
+  async function grant(app: string, read: () => PromiseLike<GrantRow[]>): Promise<Grant | undefined> {
+    let rows: readonly GrantRow[] = await read();
+    const [found] = rows;
+    if (found !== undefined && isLate(found) && current !== undefined) {
+      await current(found.tenant_id, app);
+      rows = await read();
+    }
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const revision = { planId: row.plan_id, revision: row.revision };
+    const plan = (await revisions.read(db.sql, app, [revision]))(revision);
+    return grantOf(row, plan, rows);
+  }
+
+  return {
+    ofTenant: (tenant, app, featureKeys) =>
+      grant(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys)),
+    ofSubscription: (view, id, featureKeys) =>
+      grant(view.app, () => store.ofSubscription(view, id, clock.now(), featureKeys)),
+  };
+}
+
+const isLate = ({ status, is_covered }: GrantRow): boolean =>
+  !is_covered && status !== 'canceled' && status !== 'expired';
+
+const zero = new Big(0);
+
+function grantOf(row: GrantRow, plan: PlanRevision, rows: readonly GrantRow[]): Grant {
+  const features = new Map(plan.features.map((feature) => [feature.key, feature]));
+  const uses = new Map(rows.map((one) => [one.feature_key, one]));
+  return {
+    tenant_id: row.tenant_id,
+    id: row.id,
+    status: row.status,
+    startsAt: row.starts_at,
+    windowStart: row.window_start,
+    plan,
+    featureOf: (featureKey) => features.get(featureKey),
+    entitlementTo(featureKey, quantity = new Big(1)) {
+      const feature = features.get(featureKey);
+      const use = uses.get(featureKey);
+      const sum = feature !== undefined && isRestarting(feature) ? use?.in_window : use?.of_all_time;
+      const used = sum === undefined || sum === null ? zero : new Big(sum);
+      return entitlement(featureKey, feature, { used, resetsAt: row.window_end }, quantity);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { momentText } from '../../../lib/moments.ts';
+import type { Deps } from '../deps.ts';
+import { finalize } from '../invoices/finalizing.ts';
+import { invoiceOf } from '../invoices/invoice.ts';
+import { type InvoiceChange, invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
+import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice.ts';
+import { cancelOpen } from '../payments/outcomes.ts';
+import type { Write } from '../writes.ts';
+import { manualPaymentStore } from './manual-payments.store.ts';
+
+interface ManualPayment {
+  readonly reference: string | null;
+  /** Milliseconds since 1970. */
+  readonly paidAt: number;
+}
+
+/** Records that an invoice was paid outside the providers. A draft becomes final first, and open payments are canceled. */
+export async function pay(
+  tx: Write,
+  deps: Pick<Deps, 'revisions' | 'clock' | 'settings'>,
+  { invoice, subscription }: LockedInvoice,
+  { reference, paidAt }: ManualPayment,
+): Promise<InvoiceRow> {
+  const { sql, emit } = tx;
+  const now = deps.clock.now();
+  checkOpen(invoice);
+  const final = invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice, true) : invoice;
+  const rest = BigInt(final.amount_due - final.amount_paid);
+  if (rest > 0n) await manualPaymentStore(sql).insert(final, rest, paidAt, now);
+  const change: InvoiceChange = {
+    status: 'paid',
+    amount_paid: final.amount_due,
+    paid_at: momentText(paidAt),
+    payment_ref: reference,
+    next_attempt_at: null,
+  };
+  await invoiceStore(sql).change(final, change, now);
+  await cancelOpen(tx, { tenant_id: final.tenant_id, invoice_id: final.id }, now);
+  const after = { ...final, ...change, updated_at: momentText(now) };
+  emit('billing.invoice.paid', after, invoiceOf(after, []));
+  await recover(tx, subscription, now);
+  return after;
+}

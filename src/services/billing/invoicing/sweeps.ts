@@ -1,0 +1,68 @@
+import type { Sweep } from '../../../db/sweeps.ts';
+import { DomainError } from '../../../lib/errors.ts';
+import type { Deps } from '../deps.ts';
+import { codeOf } from '../errors.ts';
+import { computed } from '../invoices/account.ts';
+import { scopeOf } from '../invoices/drafts.ts';
+import { finalize } from '../invoices/finalizing.ts';
+import { invoiceOf } from '../invoices/invoice.ts';
+import { invoiceStore } from '../invoices/invoices.store.ts';
+import { type DueInvoice, dueInvoiceStore } from '../invoices/due-invoices.store.ts';
+import { lockInvoice, type LockedInvoice } from '../invoices/open-invoice.ts';
+import { momentText } from '../../../lib/moments.ts';
+import { system, type Write } from '../writes.ts';
+import { voidInvoice } from './voiding.ts';
+
+/** When a draft that cannot become final yet, for example because the country of its customer is missing, is tried again. */
+const patienceMs = 3_600_000;
+
+/** Drafts of renewals become final by themselves once late usage has had its time. */
+export const finalizingSweep = (deps: Deps): Sweep => ({
+  name: 'billing.finalizing',
+  everyMs: deps.settings.tickMs,
+  batch: 100,
+  steps: [
+    async (batch, signal) => {
+      const due = await dueInvoiceStore(deps.db.sql).drafts(deps.clock.now(), batch);
+      for (const one of due) if (signal?.aborted !== true) await finalizeDue(deps, one);
+      return due.length;
+    },
+  ],
+});
+
+async function finalizeDue(deps: Deps, due: DueInvoice): Promise<void> {
+  const { tenant_id, app_id, id } = due;
+  const author = system(tenant_id, app_id);
+  const locked = (tx: Write) => lockInvoice(tx, { tenant: tenant_id, app: app_id }, id);
+  try {
+    await deps.write(author, async (tx) => {
+      const { invoice, subscription } = await locked(tx);
+      if (isDue(invoice, deps.clock.now())) await finalize(tx, deps, subscription, invoice);
+    });
+  } catch (error) {
+    if (!(error instanceof DomainError) || codeOf(error) !== 'invoice_incomplete')
+      deps.log.error({ err: error, invoice: id }, 'a draft could not be made final');
+    await deps.write(author, async (tx) => putOff(tx, deps, await locked(tx)));
+  }
+}
+
+const isDue = ({ status, auto_finalize_at }: LockedInvoice['invoice'], now: number): boolean =>
+  status === 'draft' && auto_finalize_at !== null && Date.parse(auto_finalize_at) <= now;
+
+/** Voids a draft with nothing left to bill, and tries any other one later. */
+async function putOff(tx: Write, deps: Deps, { invoice, subscription }: LockedInvoice): Promise<void> {
+  const now = deps.clock.now();
+  if (!isDue(invoice, now)) return;
+  if (await isEmpty(tx, deps, { invoice, subscription })) {
+    await voidInvoice(tx, deps, { invoice, subscription }, { reason: 'nothing left to bill', rebill: false });
+    return;
+  }
+  await invoiceStore(tx.sql).change(invoice, { auto_finalize_at: momentText(now + patienceMs) }, now);
+  tx.emit('billing.invoice.incomplete', invoice, invoiceOf(invoice, []));
+}
+
+async function isEmpty(tx: Write, deps: Deps, { invoice, subscription }: LockedInvoice): Promise<boolean> {
+  const scope = { ...scopeOf(invoice, deps.clock.now()), currency: invoice.currency, lock: false };
+  const { lines } = await computed(tx.sql, deps, subscription, scope);
+  return lines.length === 0;
+}

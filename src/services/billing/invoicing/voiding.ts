@@ -1,0 +1,67 @@
+import type { Voiding } from '../../../../generated/billing/types.ts';
+import { momentText } from '../../../lib/moments.ts';
+import { balanceStore } from '../customers/balance.store.ts';
+import type { Deps } from '../deps.ts';
+import { Refused } from '../errors.ts';
+import { accountStore } from '../invoices/account.store.ts';
+import { invoiceOf } from '../invoices/invoice.ts';
+import { type InvoiceChange, invoiceStore, type InvoiceRow, lineOf } from '../invoices/invoices.store.ts';
+import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice.ts';
+import { reopened } from '../invoices/settlement.ts';
+import { settlementStore } from '../invoices/settlements.store.ts';
+import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
+import { cancelOpen } from '../payments/outcomes.ts';
+import type { Write } from '../writes.ts';
+
+/**
+ * Voids an invoice: nobody owes it any more. What was paid of it becomes credit. Its charges are written off or, with `rebill`, owed
+ * again, as if it had never been.
+ */
+export async function voidInvoice(
+  tx: Write,
+  { clock }: Pick<Deps, 'clock'>,
+  { invoice, subscription }: LockedInvoice,
+  { reason, rebill }: Voiding,
+): Promise<InvoiceRow> {
+  const now = clock.now();
+  checkOpen(invoice);
+  if (invoice.total < 0 && invoice.status !== 'draft')
+    throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
+  if (invoice.status !== 'draft') {
+    await giveBack(tx, invoice, now);
+    if (rebill === true) await reopen(tx, invoice, subscription);
+  }
+  const change: InvoiceChange = {
+    status: 'voided',
+    voided_at: momentText(now),
+    void_reason: reason ?? null,
+    next_attempt_at: null,
+    auto_finalize_at: null,
+  };
+  await invoiceStore(tx.sql).change(invoice, change, now);
+  await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
+  const after = { ...invoice, ...change, updated_at: momentText(now) };
+  tx.emit('billing.invoice.voided', after, invoiceOf(after, []));
+  await recover(tx, subscription, now);
+  return after;
+}
+
+/** What was paid, with money or with credit, becomes credit. */
+async function giveBack({ sql }: Write, invoice: InvoiceRow, now: number): Promise<void> {
+  const paid = BigInt(invoice.amount_paid) + BigInt(invoice.credit_applied);
+  if (paid === 0n || invoice.customer_id === null) return;
+  const about = { reason: `${invoice.number} voided`, idempotencyKey: null, invoiceId: invoice.id, paymentId: null };
+  await balanceStore(sql).change(invoice.tenant_id, invoice.customer_id, -paid, about, now);
+}
+
+async function reopen({ sql }: Write, invoice: InvoiceRow, subscription: ListedSubscription): Promise<void> {
+  const lines = (await invoiceStore(sql).lines(invoice)).map(lineOf);
+  const keys = lines.map(({ key }) => key);
+  const first = Math.min(...keys.map(({ periodStart }) => periodStart));
+  if (lines.length > 0) {
+    const before = await settlementStore(sql).list(subscription, first);
+    await settlementStore(sql).replace(subscription, keys, reopened(before, lines));
+  }
+  const coupons = invoice.discounts.map(({ coupon_id }) => coupon_id);
+  await accountStore(sql).use(subscription, coupons, -1);
+}

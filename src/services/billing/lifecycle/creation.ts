@@ -1,0 +1,118 @@
+import type { SubscriptionCreate } from '../../../../generated/billing/types.ts';
+import type { Context } from '../../../http/context.ts';
+import { Forbidden, Invalid } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import { momentText } from '../../../lib/moments.ts';
+import { CustomerNotFound, PlanNotFound, Refused } from '../errors.ts';
+import { beginning } from '../periods/course.ts';
+import { segmentAt } from '../periods/segments.ts';
+import { planStore, type SubscribablePlan } from '../plans/plans.store.ts';
+import { subscriptionOf } from '../subscriptions/subscription.ts';
+import { type ListedSubscription, type SubscriptionRow, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
+import type { Write } from '../writes.ts';
+import { payersStore } from './payers.store.ts';
+import { advance, type LifecycleDeps } from './renewals.ts';
+import { follow, nextAction, termsAt } from './standing.ts';
+
+const dayMs = 86_400_000;
+/** How long ago a subscription may have begun. */
+const mostBackdatedMs = 366 * dayMs;
+
+/** Subscribes a tenant, from now or, for the operator, from an earlier time: then the periods that have ended since are billed. */
+export async function subscribe(
+  tx: Write,
+  deps: LifecycleDeps,
+  context: Context,
+  body: SubscriptionCreate,
+): Promise<ListedSubscription> {
+  const { tenant_id } = body;
+  const { app } = context;
+  const now = deps.clock.now();
+  const plan = await planStore(tx.sql).lockForSubscription(app, body.plan_id);
+  if (plan === undefined) throw PlanNotFound();
+  if (plan.status === 'archived') throw Refused('plan_archived', 'plan is archived');
+  if (plan.status === 'draft') throw Invalid('plan_id: plan is a draft');
+  await checkCustomer(tx, app, body, plan);
+  const trialDays = trialDaysOf(body, plan, context);
+  const start = await startOf(tx, context, body, now);
+  const { terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
+  const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs });
+  const period = segmentAt(course.segments, start)!.period;
+  const isTrial = trialDays > 0;
+  const created: SubscriptionRow = {
+    tenant_id,
+    id: newId('sub', now),
+    app_id: app,
+    plan_id: plan.id,
+    status: isTrial ? 'trialing' : 'active',
+    customer_id: body.customer_id,
+    starts_at: momentText(start),
+    anchor: momentText(course.anchor),
+    billing_period: terms.interval,
+    current_period_start: momentText(period.start),
+    current_period_end: momentText(period.end),
+    trial_start: isTrial ? momentText(start) : null,
+    trial_end: isTrial ? momentText(course.anchor) : null,
+    cancel_at: null,
+    canceled_at: null,
+    ended_at: null,
+    resume_at: null,
+    next_action_at: null,
+    trial_ending_told: false,
+    metadata: body.metadata,
+    created_at: momentText(now),
+    updated_at: momentText(now),
+  };
+  const stored = { ...created, next_action_at: nextAction(created) };
+  await subscriptionStore(tx.sql).insert(stored);
+  const row = { ...stored, coupon_ids: [] };
+  await follow(tx, row, start, course.segments);
+  tx.emit('billing.subscription.created', row, subscriptionOf(row));
+  return await advance(tx, deps, row);
+}
+
+async function checkCustomer(
+  { sql }: Pick<Write, 'sql'>,
+  app: string,
+  { tenant_id, customer_id }: SubscriptionCreate,
+  { currency }: SubscribablePlan,
+): Promise<void> {
+  if (customer_id === null) return;
+  const customer = await payersStore(sql).keep(tenant_id, app, customer_id);
+  if (customer === undefined) throw CustomerNotFound();
+  if (customer.currency !== currency) throw Invalid(`customer_id: is billed in ${customer.currency}, the plan in ${currency}`);
+}
+
+function trialDaysOf(
+  { status, trial_days }: SubscriptionCreate,
+  plan: SubscribablePlan,
+  { operator }: Pick<Context, 'operator'>,
+): number {
+  const days = trial_days ?? plan.trial_days;
+  if (days > plan.trial_days && !operator)
+    throw Forbidden(`trial_days: only the operator grants more than the ${plan.trial_days} of the plan`);
+  if (status === 'active') return 0;
+  if (status === 'trialing' && days === 0) throw Invalid('status: a trial needs trial_days');
+  return days;
+}
+
+async function startOf(
+  { sql }: Pick<Write, 'sql'>,
+  { operator, app }: Pick<Context, 'operator' | 'app'>,
+  { tenant_id, starts_at }: SubscriptionCreate,
+  now: number,
+): Promise<number> {
+  const store = subscriptionStore(sql);
+  if ((await store.live(tenant_id, app)) !== undefined)
+    throw Refused('subscription_exists', 'tenant has a live subscription', { kind: 'conflict' });
+  const last = await store.lastEnd(tenant_id, app);
+  const free = last === null ? 0 : Date.parse(last);
+  if (starts_at === undefined) return Math.max(now, free);
+  if (!operator) throw Forbidden('starts_at: only the operator names another time than now');
+  const start = Date.parse(starts_at);
+  if (start > now) throw Invalid('starts_at: must not be in the future');
+  if (start < now - mostBackdatedMs) throw Invalid('starts_at: must be at most 366 days ago');
+  if (start < free) throw Invalid(`starts_at: the tenant had another subscription until ${momentText(free)}`);
+  return start;
+}
+

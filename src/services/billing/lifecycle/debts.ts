@@ -1,0 +1,66 @@
+import { momentText } from '../../../lib/moments.ts';
+import { nextAttempt } from './dunning.ts';
+import { invoiceOf } from '../invoices/invoice.ts';
+import { type InvoiceChange, invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
+import { nextStatus, type SubscriptionTrigger } from '../subscriptions/states.ts';
+import { subscriptionOf } from '../subscriptions/subscription.ts';
+import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
+import type { Write } from '../writes.ts';
+import { end } from './endings.ts';
+import type { LifecycleDeps } from './renewals.ts';
+import { changed } from './standing.ts';
+
+/** An invoice and its subscription, both locked. */
+interface Debt {
+  readonly invoice: InvoiceRow;
+  readonly subscription: ListedSubscription;
+}
+
+/**
+ * Notes that an attempt to collect an invoice has failed. It is tried again after the waits of the settings; after the last attempt, the
+ * subscription expires, and the invoice remains to be paid.
+ */
+export async function collectionFailed(tx: Write, deps: LifecycleDeps, { invoice, subscription }: Debt): Promise<void> {
+  if (invoice.status !== 'pending' && invoice.status !== 'past_due') return;
+  const now = deps.clock.now();
+  const next = nextAttempt(invoice.attempt_count, now, deps.settings.dunningMs);
+  const after = await changedInvoice(tx, invoice, { next_attempt_at: next === undefined ? null : momentText(next) }, now);
+  tx.emit('billing.invoice.payment_failed', after, invoiceOf(after, []));
+  const late = await pastDue(tx, subscription, 'paymentFails', now);
+  if (next !== undefined) return;
+  const owing = await changedInvoice(tx, after, { status: 'past_due' }, now);
+  tx.emit('billing.invoice.past_due', owing, invoiceOf(owing, []));
+  if (nextStatus(late.status, 'attemptsAreExhausted') !== undefined)
+    await end(tx, deps, late, { status: 'expired', at: now });
+}
+
+/** Notes that an invoice was not paid by its due date. */
+export async function overdue(tx: Write, { clock }: Pick<LifecycleDeps, 'clock'>, { invoice, subscription }: Debt): Promise<void> {
+  const now = clock.now();
+  const after = await changedInvoice(tx, invoice, { status: 'past_due' }, now);
+  tx.emit('billing.invoice.past_due', after, invoiceOf(after, []));
+  await pastDue(tx, subscription, 'invoiceIsOverdue', now);
+}
+
+async function pastDue(
+  tx: Write,
+  subscription: ListedSubscription,
+  trigger: SubscriptionTrigger,
+  now: number,
+): Promise<ListedSubscription> {
+  const status = nextStatus(subscription.status, trigger);
+  if (status === undefined || status === subscription.status) return subscription;
+  const after = await changed(tx, subscription, { status }, now);
+  tx.emit('billing.subscription.past_due', after, subscriptionOf(after));
+  return after;
+}
+
+async function changedInvoice(
+  { sql }: Pick<Write, 'sql'>,
+  invoice: InvoiceRow,
+  change: InvoiceChange,
+  at: number,
+): Promise<InvoiceRow> {
+  await invoiceStore(sql).change(invoice, change, at);
+  return { ...invoice, ...change, updated_at: momentText(at) };
+}

@@ -1,0 +1,123 @@
+import type { Metadata, UsageEventStatus } from '../../../../generated/billing/types.ts';
+import type { Sql } from '../../../db/index.ts';
+import { isInView, type View } from '../../../db/view.ts';
+import { newId } from '../../../lib/ids.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+
+/** A usage event as it is stored. Times are texts, as in responses. */
+export interface UsageRow {
+  readonly tenant_id: string;
+  readonly id: string;
+  readonly app_id: string;
+  readonly feature_key: string;
+  /** Exact. */
+  readonly quantity: string;
+  readonly idempotency_key: string | null;
+  readonly metadata: Metadata;
+  readonly status: UsageEventStatus;
+  readonly happened_at: string;
+  readonly sent_timestamp: string | null;
+  readonly accepted_at: string;
+  readonly subscription_id: string | null;
+  readonly period_start: string | null;
+}
+
+export interface UsageFilter {
+  readonly feature_key?: string | undefined;
+  readonly status?: UsageEventStatus | undefined;
+  /** When the events happened, in milliseconds since 1970; the end is exclusive. */
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
+
+/** The longest late window that a server may have. */
+const longestLateMs = 8_760 * 3_600_000;
+
+/** Every statement about single usage events. */
+export const usageStore = (sql: Sql) => ({
+  async list(view: View, { feature_key, status, start, end }: UsageFilter, page: PageRequest) {
+    const rows = sql`
+      from billing.usage_event
+      where ${isInView(sql, view)}
+        ${feature_key === undefined ? sql`` : sql`and feature_key = ${feature_key}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${start === undefined ? sql`` : sql`and happened_at >= ${new Date(start)} and id >= ${firstIdAt(start)}`}
+        ${end === undefined ? sql`` : sql`and happened_at < ${new Date(end)} and id < ${firstIdAt(end + longestLateMs)}`}`;
+    return await readPage(
+      sql<UsageRow[]>`select ${columns(sql)} ${rows} ${onePage(sql, page)}`,
+      counted(sql, rows),
+    );
+  },
+
+  async find(view: View, id: string): Promise<UsageRow | undefined> {
+    const [row] = await sql<UsageRow[]>`
+      select ${columns(sql)} from billing.usage_event where ${isInView(sql, view)} and id = ${id}`;
+    return row;
+  },
+
+  /** The events of a tenant that follow one, oldest first. */
+  async following(
+    { tenant_id, app_id }: Pick<UsageRow, 'tenant_id' | 'app_id'>,
+    after: string,
+    most: number,
+  ): Promise<UsageRow[]> {
+    return await sql<UsageRow[]>`
+      select ${columns(sql)} from billing.usage_event
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and id > ${after} order by id limit ${most}`;
+  },
+
+  /** Locks an event until the end of the transaction, against being counted or voided meanwhile. */
+  async lock(view: View, id: string): Promise<UsageRow | undefined> {
+    const [row] = await sql<UsageRow[]>`
+      select ${columns(sql)} from billing.usage_event where ${isInView(sql, view)} and id = ${id} for no key update`;
+    return row;
+  },
+
+  /** Voids an event that is locked, and takes it out of the counters if it was counted. */
+  async void({ tenant_id, id }: UsageRow, reason: string | null): Promise<void> {
+    await sql`
+      with voided as (
+        update billing.usage_event set status = 'voided', void_reason = ${reason}
+        where tenant_id = ${tenant_id} and id = ${id}
+        returning tenant_id, subscription_id, feature_key, segment_start, (happened_at at time zone 'UTC')::date as day, quantity
+      ),
+      total as (
+        update billing.usage_total as total set quantity = total.quantity - voided.quantity, events = events - 1
+        from voided
+        where total.tenant_id = voided.tenant_id and total.subscription_id = voided.subscription_id
+          and total.feature_key = voided.feature_key and total.segment_start = voided.segment_start
+      )
+      update billing.usage_day as by_day set quantity = by_day.quantity - voided.quantity, events = events - 1
+      from voided
+      where by_day.tenant_id = voided.tenant_id and by_day.subscription_id = voided.subscription_id
+        and by_day.feature_key = voided.feature_key and by_day.day = voided.day`;
+  },
+
+  /** The use of a feature by a subscription, by the first day of each bucket that has any; `from` and `to` are days. */
+  async byBucket(
+    { tenant_id, id }: { readonly tenant_id: string; readonly id: string },
+    featureKey: string,
+    {
+      unit,
+      from,
+      to,
+    }: { readonly unit: 'day' | 'week' | 'month'; readonly from: string; readonly to: string },
+  ): Promise<Map<string, string>> {
+    const rows = await sql<{ bucket: string; quantity: string }[]>`
+      select to_char(date_trunc(${unit}, day::timestamp), 'YYYY-MM-DD') as bucket, sum(quantity) as quantity
+      from billing.usage_day
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and feature_key = ${featureKey}
+        and day between ${from}::date and ${to}::date
+      group by bucket`;
+    return new Map(rows.map(({ bucket, quantity }) => [bucket, quantity]));
+  },
+});
+
+/** Ids begin with the time of acceptance, which bounds the part of the list in which events of a time can be. */
+const firstIdAt = (ms: number): string =>
+  newId('uevt', Math.max(0, ms)).slice(0, 'uevt_'.length + digitsOfTime);
+const digitsOfTime = 10;
+
+const columns = (sql: Sql) => sql`
+  tenant_id, id, app_id, feature_key, quantity, idempotency_key, metadata, status, happened_at, sent_timestamp, accepted_at,
+  subscription_id, period_start`;

@@ -1,0 +1,81 @@
+import type {
+  UsageEventCreate,
+  UsageEventReceipt,
+  UsageEventResult,
+} from '../../../../generated/billing/types.ts';
+import type { Context } from '../../../http/context.ts';
+import type { DomainError } from '../../../lib/errors.ts';
+import type { Deps } from '../deps.ts';
+import { Refused } from '../errors.ts';
+import { usageStore } from './events.store.ts';
+import type { Intake } from './intake.ts';
+import { repeatsWithin } from './judgement.ts';
+import { type Draft, draftOf, type NewUsage, type Origin } from './new-usage.ts';
+import { inSlices } from './slices.ts';
+import { duplicateEvent, outcomeOf } from './views.ts';
+
+export type RecordingDeps = Pick<Deps, 'db' | 'clock' | 'settings'> & { readonly intake: Intake };
+
+/** Stores an event and returns its id. @throws DomainError when it is refused or repeats another */
+export async function recorded(
+  deps: RecordingDeps,
+  context: Context,
+  sent: UsageEventCreate,
+): Promise<string> {
+  const draft = draftOf(sent, originOf(deps, context));
+  if (draft.verdict === 'refused') throw refusal(draft);
+  const { event } = draft;
+  const id = (await deps.intake.add([event])).get(event.id)!;
+  if (id === event.id) return id;
+  const stored = await usageStore(deps.db.sql).find({ tenant: event.tenant, app: event.app }, id);
+  throw duplicateEvent(event, stored!);
+}
+
+/** Stores the events of a batch that can be stored, and says of each what became of it. */
+export async function recordedBatch(
+  deps: RecordingDeps,
+  context: Context,
+  events: readonly UsageEventCreate[],
+): Promise<UsageEventReceipt> {
+  const origin = originOf(deps, context);
+  const drafts = await inSlices(events, (sent, at) => draftOf(sent, origin, `events[${at}].`));
+  const taken = drafts.flatMap((draft) => (draft.verdict === 'taken' ? [draft.event] : []));
+  const repeats = repeatsWithin(taken.map(keyed));
+  const stored = await deps.intake.add(taken.filter(({ id }) => !repeats.has(id)));
+  return receiptOf(
+    drafts.map((draft) => {
+      if (draft.verdict === 'refused') return rejected(draft);
+      const { event } = draft;
+      return outcomeOf(event, stored.get(repeats.get(event.id) ?? event.id)!);
+    }),
+  );
+}
+
+const originOf = (
+  { clock, settings: { lateWindowMs } }: RecordingDeps,
+  { tenant, app, operator: isOperator }: Context,
+): Origin => ({ tenant, app, isOperator, now: clock.now(), lateWindowMs });
+
+/** Events of different tenants may have the same key. */
+const keyed = ({ id, tenant, idempotencyKey }: NewUsage) => ({
+  id,
+  idempotencyKey: idempotencyKey && `${tenant} ${idempotencyKey}`,
+});
+
+type Refusal = Extract<Draft, { verdict: 'refused' }>;
+
+const refusal = ({ code, message }: Refusal): DomainError =>
+  Refused(code, message, { kind: code === 'forbidden' ? 'forbidden' : 'invalid' });
+
+const rejected = ({ code, message }: Refusal): UsageEventResult => ({
+  id: null,
+  status: 'rejected',
+  error: { code, message },
+});
+
+function receiptOf(results: UsageEventResult[]): UsageEventReceipt {
+  const count = (wanted: UsageEventResult['status']) =>
+    results.filter(({ status }) => status === wanted).length;
+  const [accepted, duplicates] = [count('buffered'), count('duplicate')];
+  return { accepted, rejected: results.length - accepted, duplicates, results };
+}
