@@ -142,12 +142,10 @@ function identifierIn(value: unknown): string {
 /** An amount of minor units under the name that an outcome has for it. An absent one is the expected one. */
 function money<Name extends string>(name: Name, value: unknown): { [Key in Name]?: bigint } {
   if (value === undefined || value === null) return {};
-  const isAmount =
-    typeof value === 'number'
-      ? Number.isSafeInteger(value) && value >= 0
-      : /^[0-9]{1,15}$/.test(String(value));
-  if (!isAmount) throw NotAnEvent();
-  return { [name]: BigInt(value as number | string) } as { [Key in Name]?: bigint };
+  const isNumber = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  const isText = typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
+  if (!isNumber && !isText) throw NotAnEvent();
+  return { [name]: BigInt(value) } as { [Key in Name]?: bigint };
 }
 
 function currencyOf(value: unknown): { currency?: string } {

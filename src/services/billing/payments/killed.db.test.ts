@@ -35,6 +35,7 @@ it.each(['waitsBefore', 'waitsAfter'] as const)(
         ...{ PLINTH_BILLING_CARD_PROVIDER_KEY: 'sk_test_none', PLINTH_BILLING_TICK: '0s' },
       },
     });
+    // A service that is served alone has no path of its own.
     const path = '/billing';
     const requests = {
       request: (method: string, rest: string, options?: object) =>
@@ -63,4 +64,5 @@ it.each(['waitsBefore', 'waitsAfter'] as const)(
     await after.close();
     await remove();
   },
+  120_000,
 );

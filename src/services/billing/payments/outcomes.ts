@@ -63,6 +63,22 @@ export async function cancelOpen(
     });
 }
 
+/**
+ * Gives what payments have brought to an invoice to their customers, because the invoice is voided and needs it no more. What was
+ * refunded of them is not given twice, neither now nor by a refund that follows. The invoice is locked.
+ */
+export async function release(
+  tx: Write,
+  invoice: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
+  at: number,
+): Promise<void> {
+  for (const payment of await paymentStore(tx.sql).release(invoice, at)) {
+    const [refunded, had] = [BigInt(payment.refunded_amount), BigInt(payment.unapplied_before)];
+    const amount = creditOf(BigInt(payment.unapplied_amount), refunded) - creditOf(had, refunded);
+    await credit(tx, payment, { amount, at });
+  }
+}
+
 async function stored(
   { sql }: Write,
   row: PaymentRow,

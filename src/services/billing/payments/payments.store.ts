@@ -149,6 +149,24 @@ export const paymentStore = (sql: Sql) => ({
       order by id limit ${most}`;
   },
 
+  /** Takes what payments have brought from their invoice, and returns them with what each had brought beyond it before. */
+  async release(
+    { tenant_id, invoice_id }: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
+    at: number,
+  ): Promise<(PaymentRow & { readonly unapplied_before: number })[]> {
+    return await sql<(PaymentRow & { readonly unapplied_before: number })[]>`
+      with held as (
+        select tenant_id, id, unapplied_amount as unapplied_before from billing.payment
+        where tenant_id = ${tenant_id} and invoice_id = ${invoice_id} and received_amount > unapplied_amount
+        for no key update
+      ), released as (
+        update billing.payment set unapplied_amount = received_amount, updated_at = ${new Date(at)}
+        from held where payment.tenant_id = held.tenant_id and payment.id = held.id
+        returning payment.*, unapplied_before
+      )
+      select ${columns(sql)}, unapplied_before from released order by id`;
+  },
+
   /** Cancels the open payments of an invoice that is closed. Those of a provider are looked at again, so that it learns of it. */
   async cancelOpen(
     { tenant_id, invoice_id }: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
 import { serverBy, TestClock } from '../testing.ts';
-import { type Debtor, debtor, payingTools, signing } from './testing.ts';
+import { system } from '../writes.ts';
+import { release } from './outcomes.ts';
+import { type Debtor, debtor, payingTools, processOn, signing } from './testing.ts';
 
 const clock = new TestClock('2026-02-15T11:00:00Z');
 let server: TestServer;
@@ -25,9 +27,9 @@ async function paid(): Promise<{ owner: Debtor; id: string }> {
 const usd = (amount: number) => ({ amount: { amount, currency: 'usd' } });
 // Only the operator refunds.
 const refund = (id: string, body?: object) =>
-  api.send('POST', `/billing/payments/${id}/refund`, body === undefined ? {} : { body });
+  api.send('POST', `/payments/${id}/refund`, body === undefined ? {} : { body });
 const refused = (id: string, body?: object) =>
-  api.refusal('POST', `/billing/payments/${id}/refund`, body === undefined ? {} : { body });
+  api.refusal('POST', `/payments/${id}/refund`, body === undefined ? {} : { body });
 
 describe('a refund', () => {
   it('is of a part, then of the rest, and never of more', async () => {
@@ -76,7 +78,7 @@ describe('a refund', () => {
   it('of money that went to the balance takes it back, as far as it is there', async () => {
     const owner = await debtor(server.db, { at: clock.now(), status: 'pending' });
     const { id } = await api.pay(owner);
-    await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
+    await api.send('POST', `/payments/${id}/cancel`, { tenant: owner.tenant });
     await server.db.sql`update billing.invoice set status = 'voided' where id = ${owner.invoice}`;
     await api.notify('payment_intent.succeeded', { id: `test_${id}` }, { now: clock.now() });
     expect(await api.account(owner)).toMatchObject({ balance: -5_000 });
@@ -87,6 +89,21 @@ describe('a refund', () => {
     expect(await api.account(owner)).toMatchObject({ balance: 0 });
   });
 
+  it('of money that a voided invoice gave back is not given twice', async () => {
+    const owner = await debtor(server.db, { at: clock.now() });
+    const { id } = await api.pay(owner);
+    await api.notify('payment_intent.succeeded', { id: `test_${id}`, amount: 4_000 }, { now: clock.now() });
+    await refund(id, usd(1_000));
+    const { tenant: tenant_id, invoice: invoice_id } = owner;
+    for (const _ of [1, 2])
+      await processOn(server.db, clock, undefined).write(system(tenant_id, 'default'), (tx) =>
+        release(tx, { tenant_id, invoice_id }, clock.now()),
+      );
+    expect(await api.account(owner)).toMatchObject({ balance: -3_000 });
+    await refund(id, usd(500));
+    expect(await api.account(owner)).toMatchObject({ balance: -2_500 });
+  });
+
   it('needs money that has arrived', async () => {
     const owner = await debtor(server.db, { at: clock.now() });
     const { id } = await api.pay(owner);
@@ -94,7 +111,7 @@ describe('a refund', () => {
     expect(await refused('pay_01khgfa9r8ecxt60xvhcr4x6z8')).toEqual([
       ...[404, 'payment_not_found', 'payment not found'],
     ]);
-    const ofTenant = await api.refusal('POST', `/billing/payments/${id}/refund`, { tenant: owner.tenant });
+    const ofTenant = await api.refusal('POST', `/payments/${id}/refund`, { tenant: owner.tenant });
     expect(ofTenant.slice(0, 2)).toEqual([403, 'forbidden']);
   });
 });

@@ -1,0 +1,78 @@
+/** Set-up for the tests of payments: invoices, customers and payments, made through the SDK on the mock and on the server. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Customer, Invoice, Payment, PaymentMethod } from '../../generated/billing/types.ts';
+import type { Api, Credential, Tenant } from '../harness.ts';
+
+/** Well-formed ids that name nothing. */
+export const missing = {
+  customer: 'cus_01h455vb4pex5vsknk084sn0zz',
+  invoice: 'inv_01h455vb4pex5vsknk084sn0zz',
+  method: 'pm_01h455vb4pex5vsknk084sn0zz',
+  payment: 'pay_01h455vb4pex5vsknk084sn0zz',
+} as const;
+
+/** The secret with which the server that is tested checks notifications. */
+const secret = 'whsec_plinth_test';
+
+/** A tenant that owes an invoice. */
+export interface Payer {
+  readonly tenant: Tenant;
+  readonly customer: Customer;
+  readonly invoice: Invoice;
+}
+
+/** A new tenant that owes an invoice of 49 dollars. */
+export async function payer(api: Api): Promise<Payer> {
+  const tenant = api.tenant();
+  const name = `t${randomBytes(6).toString('hex')}`;
+  const { billing } = tenant.plinth;
+  const pricing = { base_amount: { amount: 4_900, currency: 'usd' } };
+  const plan = await api.operator().plinth.billing.plans.create({ body: { name, currency: 'usd', pricing } });
+  const customer = await billing.customers.create({ body: { name, email: `${name}@acme.example` } });
+  const subscription = await billing.subscriptions.create({
+    body: { tenant_id: tenant.id, plan_id: plan.id },
+  });
+  const draft = await billing.invoices.create({ body: { subscription_id: subscription.id } });
+  const invoice = await api.operator().plinth.billing.invoices.finalize({ invoice: draft.id });
+  return { tenant, customer, invoice };
+}
+
+/** Attaches a payment method to the customer. */
+export const attached = async ({ tenant, customer }: Payer, token = 'tok_visa'): Promise<PaymentMethod> =>
+  await tenant.plinth.billing.paymentMethods.create({ body: { customer_id: customer.id, token } });
+
+/** Pays the invoice without a method, so that the payment remains open. */
+export const open = async ({ tenant, invoice }: Payer, more: object = {}): Promise<Payment> =>
+  await tenant.plinth.billing.payments.create({ body: { invoice_id: invoice.id, ...more } });
+
+/** Pays the invoice, and has the provider say that the money has arrived. */
+export async function paid(api: Api, one: Payer): Promise<Payment> {
+  const payment = await open(one);
+  await notify(api, 'payment_intent.succeeded', { id: payment.processor_id ?? '' });
+  return await one.tenant.plinth.billing.payments.get({ id: payment.id });
+}
+
+/** Sends a signed event as the card provider would. */
+export async function notify(api: Api, type: string, object: object) {
+  return await notifications(api.tenant().anonymous()).cardProvider(cardEvent(type, object));
+}
+
+export const notifications = ({ plinth }: Credential) => plinth.billing.notifications;
+
+/** A signed event of the card provider. */
+export function cardEvent(type: string, object: object) {
+  const body = JSON.stringify({ id: `evt_${randomBytes(8).toString('hex')}`, type, data: { object } });
+  return { 'CardProvider-Signature': signature(body, 't', '.', ',v1='), body: new Blob([body]) };
+}
+
+/** A signed event of the billing provider. */
+export function billingEvent(event_type: string, data: object) {
+  const body = JSON.stringify({ event_id: `evt_${randomBytes(8).toString('hex')}`, event_type, data });
+  return { 'BillingProvider-Signature': signature(body, 'ts', ':', ';h1='), body: new Blob([body]) };
+}
+
+function signature(body: string, time: string, joint: string, name: string): string {
+  const seconds = Math.floor(Date.now() / 1_000);
+  const hash = createHmac('sha256', secret).update(`${seconds}${joint}${body}`).digest('hex');
+  return `${time}=${seconds}${name}${hash}`;
+}
