@@ -102,6 +102,5 @@ export const constraints: Constraints = {
   subscription_live: taken('subscription_exists', 'tenant has a live subscription'),
   redemption_pkey: taken('already_exists', 'coupon was redeemed for this subscription already'),
   balance_entry_key: KeyReused,
-  customer_credit: () => Refused('invalid_amount', 'amount: the credit of the customer would be too large'),
   payment_key: KeyReused,
 };
