@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { callsOf } from './consumer.ts';
 import { bySubject, hand } from './handing.ts';
 import type { Numbered, RelayedEvent } from './relay.store.ts';
@@ -60,6 +60,39 @@ test('a consumer that takes nothing is not asked again for each of a thousand su
   const handed = hand(callsOf({ name: 'x', take }, limitMs), bySubject(events), signal);
   await expect(handed).rejects.toThrow('everything fails');
   expect(asked).toBeLessThan(20);
+});
+
+describe('many subjects that fail', () => {
+  const bad = Array.from({ length: 60 }, (_, at) => event(at + 1, `bad${at}`));
+  const good = Array.from({ length: 20 }, (_, at) => event(at + 61, `good${at}`));
+  const ofOther = good.map((one) => ({ ...one, event: { ...one.event, tenant: 'other' } }));
+
+  it.each([
+    ['before those of another tenant', [...bad, ...ofOther]],
+    ['after them', [...ofOther, ...bad]],
+    ['after others of the same tenant', [...good, ...bad]],
+    ['among them', good.flatMap((one, at) => [...bad.slice(at * 3, at * 3 + 3), one])],
+  ])('%s do not stop the others', async (_, events) => {
+    const taken = new Set<string>();
+    const take = async (some: readonly RelayedEvent[]) => {
+      if (some.some(({ subject }) => subject.startsWith('bad'))) throw new Error('no');
+      for (const { subject } of some) taken.add(subject);
+    };
+    const failed = await hand(callsOf({ name: 'x', take }, limitMs), bySubject(events), signal);
+    expect(failed.map(({ events: [one] }) => one)).toEqual(bad);
+    expect([...taken].sort()).toEqual(good.map(({ event }) => event.subject).sort());
+  });
+
+  it('are not put aside when the consumer fails after it took some', async () => {
+    let calls = 0;
+    const take = async (some: readonly RelayedEvent[]) => {
+      calls += 1;
+      if (calls > 10 || some.some(({ subject }) => subject === 'bad0')) throw new Error('down');
+    };
+    const handed = hand(callsOf({ name: 'x', take }, limitMs), bySubject([...bad, ...good]), signal);
+    await expect(handed).rejects.toThrow('everything fails');
+    expect(calls).toBeLessThan(40);
+  });
 });
 
 test('a consumer that throws instead of rejecting is as good as any', async () => {

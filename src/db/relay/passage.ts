@@ -43,13 +43,14 @@ export function passage({ service, store, calls, log }: Deps): Passage {
       const group = found.get(keyOf(subject));
       // Without all events, one that has none here may have some later.
       if (group === undefined) {
-        if (all) await store.release(subject, [], false);
+        if (all) await store.release(subject, [], false, reached);
         continue;
       }
       const [failure] = await hand(calls, [group], signal);
       if (failure === undefined) {
+        // Another process has taken over when this one was silent for longer than its lease.
+        if (!(await store.release(subject, group.map(numberOf), !all, reached))) return false;
         taken = true;
-        await store.release(subject, group.map(numberOf), !all);
       } else {
         warn(failure);
         await store.putOff(subject, retryAfter(subject.failures + 1));
@@ -76,7 +77,6 @@ export function passage({ service, store, calls, log }: Deps): Passage {
       const failed = await hand(calls, bySubject(events), signal);
       failed.forEach(warn);
       const kept = failed.map(({ events: group }) => heldOf(group));
-      // Another process has taken over when this one was silent for longer than its lease.
       return store.advance(reached, last, kept, retryAfter(1));
     },
   };

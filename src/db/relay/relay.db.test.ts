@@ -4,7 +4,6 @@ import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import type { Log } from '../index.ts';
 import { emit } from '../outbox.ts';
 import { pruneOnce } from '../outbox-pruning.ts';
-import { passageStore } from './relay.store.ts';
 import type { Consumer } from './relay.ts';
 import { relayBacklog } from './backlog.ts';
 import { createRelay, type Relay } from './testing/relaying.ts';
@@ -256,36 +255,4 @@ test('a consumer with a thousand failed subjects gets no new events until one of
   await expect.poll(() => backlog('audit')).toMatchObject({ waiting: 1, held: 1_000 });
   failing = false;
   await expect.poll(() => taken).toEqual(['bad', 'new']);
-});
-
-test('it stops at once while a consumer hangs, and hands the same events to the next one', async () => {
-  let asked = 0;
-  const relay = start([
-    {
-      name: 'audit',
-      take: () => {
-        asked += 1;
-        return new Promise(() => {});
-      },
-    },
-  ]);
-  await change(db, 'a');
-  await expect.poll(() => asked).toBe(1);
-  await relay.stop();
-  start([storing(db, 'audit')]);
-  await expect.poll(async () => (await takenBy(db, 'audit')).get('a')).toEqual([1]);
-});
-
-test('a process that was overtaken while it was silent changes nothing', async () => {
-  const relay = start([storing(db, 'audit')]);
-  await expect.poll(() => backlog('audit')).toBeDefined();
-  await relay.stop();
-  for (let n = 0; n < 3; n++) await change(db, 'a');
-  const store = passageStore(db, { service: 'authz' }, 'audit');
-  await store.number();
-  const { last = 0 } = await store.next(0);
-  const failed = [{ tenant: 'acme', subject: 'a', number: 1 }];
-  expect(await store.advance(0, last, [], 0)).toBe(true);
-  expect(await store.advance(0, 2, failed, 0)).toBe(false);
-  expect(await store.standing()).toEqual({ reached: last, held: 0 });
 });

@@ -248,15 +248,23 @@ const progress = (place: Place) => ({
       return true;
     }),
 
-  /** Notes that the consumer has had these events of a held subject, and whether it waits for more. */
-  release: ({ tenant, subject, number }: Held, had: readonly number[], more: boolean): Promise<void> =>
+  /**
+   * Notes that the consumer has had these events of a held subject, and whether it waits for more, as of the number that the consumer had
+   * reached. False if it has reached more since: another process may have passed over further events of the subject.
+   */
+  release: (held: Held, had: readonly number[], more: boolean, reached: number): Promise<boolean> =>
     alone(place, async (sql) => {
+      const { tenant, subject, number } = held;
+      const standing = await sql`
+        select from plinth.relay_positions where ${own(sql, place)} and reached = ${reached}`;
+      if (standing.length === 0) return false;
       const where = sql`${own(sql, place)} and tenant_id = ${tenant} and subject = ${subject} and number = ${number}`;
       if (more) {
         const following = (had.at(-1) ?? number - 1) + 1;
         await sql`update plinth.relay_held set number = ${following}, failures = 0, retry_at = now() where ${where}`;
       } else await sql`delete from plinth.relay_held where ${where}`;
       await deleteHad(sql, place, sql`outbox.relay_number = any(${had as number[]}::bigint[])`);
+      return true;
     }),
 });
 

@@ -72,6 +72,19 @@ test('large events pass a few at a time', { timeout: 300_000 }, async () => {
   expect(await relayAll()).toMatchObject({ bytes: expect.toSatisfy((n) => n < 5 * 1024 * 1024), taken: 30 });
 });
 
+test(
+  'an event larger than all that may be in memory passes alone, in its turn',
+  { timeout: 300_000 },
+  async () => {
+    await write(9, 1024);
+    await db.sql`update authz.outbox set data = data || jsonb_build_object('padding', repeat('x', ${6 * 1024 * 1024})) where id = 'evt_5'`;
+    await db.sql`update authz.outbox set subject = 'x'`;
+    const sizes: number[] = [];
+    expect(await relayAll((events) => void sizes.push(events.length))).toMatchObject({ taken: 9 });
+    expect(sizes).toEqual([4, 1, 4]);
+  },
+);
+
 test('the many events of a subject that failed pass in parts', { timeout: 300_000 }, async () => {
   await write(1, 1);
   await db.sql`update authz.outbox set subject = 'x'`;

@@ -1,9 +1,10 @@
 import type { Sql } from '../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
-import { ofBoundedSize, type Sized } from './pages.store.ts';
+import { cutAt, ofBoundedSize, type Sized } from './pages.store.ts';
 import type { DeadLetterRow } from './views.ts';
 
 export interface LetterFilter {
@@ -31,17 +32,21 @@ export const deadLetterReads = (sql: Sql) => ({
     return row;
   },
 
+  /** A page, and where the next one goes on if this one is cut, or stopped looking for dead letters that match. */
   async list(
     view: View,
     filter: LetterFilter,
     window: Window<typeof byId>,
-  ): Promise<(DeadLetterRow & Sized)[]> {
+  ): Promise<{ rows: (DeadLetterRow & Sized)[]; resumed: { id: string } | undefined }> {
+    const end = await lookEndOf(sql, view, filter, window);
     const page = sql`
       select ${columns(sql)} from jobs.dlq
       where ${isInView(sql, view)} ${matching(sql, filter)} ${followsPrevious(sql, window)}
+        ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
-    return await sql<(DeadLetterRow & Sized)[]>`
+    const rows = await sql<(DeadLetterRow & Sized)[]>`
       ${ofBoundedSize(sql, page, sql`octet_length(payload::text)`)} order by id desc`;
+    return { rows, resumed: cutAt(rows) ?? resumedAt(window, rows, end) };
   },
 
   async count(view: View, filter: LetterFilter): Promise<number> {
@@ -57,6 +62,24 @@ export const deadLetterReads = (sql: Sql) => ({
       where ${isInView(sql, view)} ${matching(sql, filter)} order by id limit ${most}`;
   },
 });
+
+/** The last dead letter at which a page may look. Of a tenant there is an index by queue. */
+async function lookEndOf(
+  sql: Sql,
+  view: View,
+  { queue, job_name, tags }: LetterFilter,
+  window: Window<typeof byId>,
+): Promise<string | undefined> {
+  const isIndexed = view.tenant !== undefined;
+  const isFiltered = job_name !== undefined || tags !== undefined || (queue !== undefined && !isIndexed);
+  if (!isFiltered) return undefined;
+  const indexed = isIndexed ? matching(sql, { queue }) : sql``;
+  return await lookEnd(
+    sql,
+    [{ table: sql`jobs.dlq`, where: sql`${isInView(sql, view)} ${indexed}` }],
+    window,
+  );
+}
 
 const matching = (sql: Sql, { queue, job_name, tags = [], ids }: LetterFilter) => sql`
   ${queue === undefined ? sql`` : sql`and queue = ${queue}`}

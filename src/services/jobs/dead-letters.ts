@@ -14,7 +14,6 @@ import type { Deps } from './deps.ts';
 import { jobReads } from './jobs.store.ts';
 import { limits } from './limits.ts';
 import { byId } from './lists.ts';
-import { cutAt } from './pages.store.ts';
 import { deadLetterView, jobView } from './views.ts';
 import type { Write } from './writes.ts';
 
@@ -27,8 +26,9 @@ export const dlq = ({ db, write, counts }: Deps & { readonly counts: Counts }) =
   return {
     async list({ queue, job_name, tag, scope_org_id, ...request }, context) {
       const window = windowOf(request, byId);
-      const found = await read.list(viewOf(context, scope_org_id), { queue, job_name, tags: tag }, window);
-      return answerPage(context.reply, window, found, cutAt(found)).map(deadLetterView);
+      const filter = { queue, job_name, tags: tag };
+      const { rows, resumed } = await read.list(viewOf(context, scope_org_id), filter, window);
+      return answerPage(context.reply, window, rows, resumed).map(deadLetterView);
     },
 
     count({ queue, tag, scope_org_id }, context) {

@@ -2,6 +2,7 @@ import type { RunCounts, RunState } from '../../../generated/jobs/types.ts';
 import { stepColumns, type StepRow } from '../../db/engine/runs/steps.store.ts';
 import type { Sql } from '../../db/index.ts';
 import { followsPrevious, onePage, type Order, type Window } from '../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
@@ -9,6 +10,11 @@ import type { RunRow } from './views.ts';
 
 /** Steps stand in the order in which they began. */
 export const oldestFirst = { columns: { seq: 'number' }, direction: 'asc' } as const satisfies Order;
+
+export interface RunFilter {
+  readonly state?: RunState | undefined;
+  readonly name?: string | undefined;
+}
 
 /** Every statement that reads runs. */
 export const runReads = (sql: Sql) => ({
@@ -19,17 +25,19 @@ export const runReads = (sql: Sql) => ({
     return row;
   },
 
+  /** A page, and where the next one goes on if this one stopped looking for runs that match. */
   async list(
     view: View,
-    { state, name }: { readonly state: RunState | undefined; readonly name: string | undefined },
+    filter: RunFilter,
     window: Window<typeof byId>,
-  ): Promise<RunRow[]> {
-    return await sql<RunRow[]>`
+  ): Promise<{ rows: RunRow[]; resumed: { id: string } | undefined }> {
+    const end = await lookEndOf(sql, view, filter, window);
+    const rows = await sql<RunRow[]>`
       select ${columns(sql)} from jobs.run
-      where ${isInView(sql, view)}
-        ${state === undefined ? sql`` : sql`and state = ${state}`} ${name === undefined ? sql`` : sql`and name = ${name}`}
-        ${followsPrevious(sql, window)}
+      where ${isInView(sql, view)} ${matching(sql, filter)} ${followsPrevious(sql, window)}
+        ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
+    return { rows, resumed: resumedAt(window, rows, end) };
   },
 
   async steps(
@@ -51,6 +59,27 @@ export const runReads = (sql: Sql) => ({
     return rows.reduce((counts, { state, count }) => ({ ...counts, [state]: count }), none);
   },
 });
+
+/** The last run at which a page may look. There is an index of a tenant's runs by each filter, but none by both. */
+async function lookEndOf(
+  sql: Sql,
+  view: View,
+  { state, name }: RunFilter,
+  window: Window<typeof byId>,
+): Promise<string | undefined> {
+  const isIndexed = view.tenant !== undefined;
+  if ((state ?? name) === undefined || (isIndexed && (state === undefined || name === undefined)))
+    return undefined;
+  const indexed = isIndexed ? matching(sql, { name }) : sql``;
+  return await lookEnd(
+    sql,
+    [{ table: sql`jobs.run`, where: sql`${isInView(sql, view)} ${indexed}` }],
+    window,
+  );
+}
+
+const matching = (sql: Sql, { state, name }: RunFilter) => sql`
+  ${state === undefined ? sql`` : sql`and state = ${state}`} ${name === undefined ? sql`` : sql`and name = ${name}`}`;
 
 const columns = (sql: Sql) => sql`
   id, name, state, current_step, started_at, completed_at, version, input, output, error, key, job_id, waiting_for, wake_at, tenant_id,

@@ -33,8 +33,8 @@ export const runs = (deps: Deps) => {
   return {
     async list({ state, name, scope_org_id, ...request }, context) {
       const window = windowOf(request, byId);
-      const found = await read.list(viewOf(context, scope_org_id), { state, name }, window);
-      return answerPage(context.reply, window, found).map(runView);
+      const { rows, resumed } = await read.list(viewOf(context, scope_org_id), { state, name }, window);
+      return answerPage(context.reply, window, rows, resumed).map(runView);
     },
 
     start: ({ body: { scope_org_id, ...run } }, context) =>

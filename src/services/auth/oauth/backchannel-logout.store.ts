@@ -15,6 +15,13 @@ export interface DueLogout extends Logout {
   readonly attempts: number;
 }
 
+/** The most notifications to a client that are in flight. */
+const mostInFlight = 8;
+/** The most of all clients of a tenant, half of what one process attempts: none of them may answer. */
+const mostOfTenant = 32;
+/** The most clients of one look for due notifications. */
+const mostClients = 20_000;
+
 /** Every statement about logout notifications to clients; most are queued where sessions are revoked. */
 export const logoutStore = (sql: Sql) => ({
   /** Queues a notification. A client is notified of each session once. */
@@ -22,19 +29,45 @@ export const logoutStore = (sql: Sql) => ({
     await sql`insert into auth.logouts ${sql(logout)} on conflict do nothing`;
   },
 
-  /** Claims due notifications of clients that still want them. */
+  /**
+   * Claims due notifications of clients that still want them. Of each client only the first due ones are looked at, so that no more than
+   * those are in flight. The cost is that of the clients that have notifications waiting.
+   */
   async claim(count: number): Promise<DueLogout[]> {
     return await sql<DueLogout[]>`
+      with recursive waiting as (
+        (select tenant_id, client_id, 1 as seen from auth.logouts order by tenant_id, client_id limit 1)
+        union all
+        select next.*, waiting.seen + 1 from waiting cross join lateral (
+          select tenant_id, client_id from auth.logouts
+          where (tenant_id, client_id) > (waiting.tenant_id, waiting.client_id)
+          order by tenant_id, client_id limit 1
+        ) as next
+        where waiting.seen < ${mostClients}
+      ),
+      seen as (
+        select due.*, clients.backchannel_logout_uri as url,
+          row_number() over (partition by due.tenant_id order by is_claimed desc, next_attempt_at, sid) as of_tenant
+        from waiting
+        join auth.clients on clients.tenant_id = waiting.tenant_id and clients.id = waiting.client_id
+        cross join lateral (
+          select tenant_id, client_id, sid, next_attempt_at, coalesce(claimed_until > now(), false) as is_claimed from auth.logouts
+          where logouts.tenant_id = clients.tenant_id and logouts.client_id = clients.id and next_attempt_at <= now()
+          order by next_attempt_at, sid limit ${mostInFlight}
+        ) as due
+        where clients.backchannel_logout_uri is not null
+      ),
+      first as materialized (
+        select tenant_id, client_id, sid, url from seen
+        where not is_claimed and of_tenant <= ${mostOfTenant}
+        order by next_attempt_at
+        limit ${count}
+      )
       update auth.logouts
       set claimed_until = now() + ${claimSeconds} * interval '1 second'
       from (
-        select logouts.tenant_id, logouts.client_id, logouts.sid, clients.backchannel_logout_uri as url
-        from auth.logouts
-        join auth.clients on clients.tenant_id = logouts.tenant_id and clients.id = logouts.client_id
-        where logouts.next_attempt_at <= now() and clients.backchannel_logout_uri is not null
-          and (logouts.claimed_until is null or logouts.claimed_until <= now())
-        order by logouts.next_attempt_at
-        limit ${count}
+        select first.* from first join auth.logouts using (tenant_id, client_id, sid)
+        where logouts.next_attempt_at <= now() and (logouts.claimed_until is null or logouts.claimed_until <= now())
         for update of logouts skip locked
       ) as due
       where logouts.tenant_id = due.tenant_id and logouts.client_id = due.client_id and logouts.sid = due.sid

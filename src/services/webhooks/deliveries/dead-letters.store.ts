@@ -1,6 +1,7 @@
 import type { DeadLetter, Delivery } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../../db/long-lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -22,12 +23,22 @@ export interface Replayed {
 
 /** Every statement about dead letters. */
 export const deadLetterStore = (sql: Sql) => ({
-  /** The newest failure first, which is the order of the ids: an entry is made when its delivery fails. */
-  async list(view: View, filter: DeadLetterFilter, window: Window<typeof newestById>): Promise<DeadLetter[]> {
-    return await sql<DeadLetter[]>`
+  /**
+   * A page, and where the next one goes on if this one stopped looking for entries that match. The newest failure is the first one,
+   * which is the order of the ids: an entry is made when its delivery fails.
+   */
+  async list(
+    view: View,
+    filter: DeadLetterFilter,
+    window: Window<typeof newestById>,
+  ): Promise<{ rows: DeadLetter[]; resumed: { id: string } | undefined }> {
+    const end = await lookEndOf(sql, view, filter, window);
+    const rows = await sql<DeadLetter[]>`
       select ${columns(sql)} from webhooks.dlq
       where ${isInView(sql, view)} ${matches(sql, filter)} ${followsPrevious(sql, window)}
+        ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
+    return { rows, resumed: resumedAt(window, rows, end) };
   },
 
   async count(view: View): Promise<number> {
@@ -109,6 +120,24 @@ export const deadLetterStore = (sql: Sql) => ({
 const columns = (sql: Sql) => sql`
   id, delivery_id, event_id, endpoint_id, event_type, tenant_id, url, payload, error, attempt_count, last_status_code, failed_at,
   failed_at as created_at`;
+
+/** The last entry at which a page may look. Of a tenant there is an index by endpoint. */
+async function lookEndOf(
+  sql: Sql,
+  view: View,
+  { endpointId, eventType, from, to }: DeadLetterFilter,
+  window: Window<typeof newestById>,
+): Promise<string | undefined> {
+  const isIndexed = view.tenant !== undefined;
+  const others = eventType ?? from ?? to ?? (isIndexed ? undefined : endpointId);
+  if (others === undefined) return undefined;
+  const indexed = isIndexed ? matches(sql, { endpointId }) : sql``;
+  return await lookEnd(
+    sql,
+    [{ table: sql`webhooks.dlq`, where: sql`${isInView(sql, view)} ${indexed}` }],
+    window,
+  );
+}
 
 const matches = (sql: Sql, { endpointId, eventType, from, to }: DeadLetterFilter) => sql`
   ${endpointId === undefined ? sql`` : sql`and endpoint_id = ${endpointId}`}

@@ -18,7 +18,8 @@ export const dlq = ({ db, write, dispatcher }: Pick<Deps, 'db' | 'write' | 'disp
       const [window, view] = [windowOf(request, newestById), viewOf(context, tenant_id)];
       const endpointId = await filteredEndpoint(db, reachOf(context), endpoint_id);
       const filter = { endpointId, eventType, from, to };
-      return answerPage(context.reply, window, await deadLetterStore(db.sql).list(view, filter, window));
+      const { rows, resumed } = await deadLetterStore(db.sql).list(view, filter, window);
+      return answerPage(context.reply, window, rows, resumed);
     },
 
     count: async ({ tenant_id }, context) => ({

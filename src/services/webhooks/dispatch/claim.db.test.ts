@@ -19,7 +19,12 @@ describe.runIf(inject('engine') === 'postgres')('the claim of one process', () =
     await sql`
       create view webhooks.lane as select * from webhooks.lane_itself where (select pg_sleep(0.5)) is not null`;
     const lanes = [{ endpointId: endpoint, after: '' }];
-    const claimed = claim(sql, { leaseId: 'lease_late', lanes, count: 8, failing: 8 });
+    const claimed = claim(sql, {
+      leaseId: 'lease_late',
+      lanes,
+      count: 8,
+      unproven: { count: 8, mostOfTenant: 8, inFlight: new Map() },
+    });
     await until(async () => {
       const sleeping =
         await sql`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;

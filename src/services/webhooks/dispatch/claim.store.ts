@@ -1,5 +1,6 @@
 import type { PayloadFormat } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { firstWindow } from './window.ts';
 
 /** The lane of an endpoint that may have deliveries due. */
 export interface AskedLane {
@@ -14,8 +15,16 @@ export interface ClaimRequest {
   readonly lanes: readonly AskedLane[];
   /** The most deliveries. */
   readonly count: number;
-  /** The most deliveries of lanes that fail: they may hang, and may not take the places of the others. */
-  readonly failing: number;
+  /** What unproven receivers may get: they may hang, and may not take the places of the others. */
+  readonly unproven: UnprovenShare;
+}
+
+export interface UnprovenShare {
+  /** The most deliveries. */
+  readonly count: number;
+  /** The most of one tenant, with those that it has in flight. */
+  readonly mostOfTenant: number;
+  readonly inFlight: ReadonlyMap<string, number>;
 }
 
 /** How an endpoint wants its deliveries. */
@@ -31,8 +40,8 @@ export interface Target {
   readonly timeout_ms: number;
   /** Whether another success would not change the lane's breaker, window and failures. */
   readonly is_healthy: boolean;
-  /** Whether the last attempts failed. */
-  readonly is_failing: boolean;
+  /** Whether nothing says that the receiver works now: it has had no success since it began anew, or the last attempts failed. */
+  readonly is_unproven: boolean;
   /** When the lane remembers the last success, in milliseconds since 1970; null for none. */
   readonly last_success_ms: number | null;
 }
@@ -56,6 +65,7 @@ export interface Claimed {
 /** What was seen of a lane, and what was claimed of it. */
 export interface ClaimedLane {
   readonly endpointId: string;
+  readonly tenantId: string;
   readonly target: Target;
   readonly deliveries: readonly Claimed[];
   /** Whether more deliveries may be due that only limits kept back. */
@@ -80,6 +90,7 @@ const probeGraceMs = 10_000;
 type Row = { readonly lane: Look; readonly target: Target | null } & (Claimed | { readonly id: null });
 interface Look {
   readonly endpoint_id: string;
+  readonly tenant_id: string;
   readonly more: boolean;
   readonly follows: boolean;
   readonly left: number;
@@ -92,16 +103,21 @@ interface Look {
  * lane; a lane that another claim has locked is left out, as is one of a deleted endpoint.
  */
 export async function claim(sql: Sql, request: ClaimRequest): Promise<ClaimedLane[]> {
-  const { leaseId, count, failing } = request;
+  const { leaseId, count, unproven } = request;
   const rows = await sql<Row[]>`
     with recursive ${lanes(sql, request)},
     ${due(sql)},
-    numbered as (
-      select due.*, row_number() over (partition by due.is_failing order by due.nth, due.ordinal) as of_kind from due
+    of_tenants as (
+      select due.*, row_number() over (partition by due.is_unproven, due.tenant_id order by due.nth, due.ordinal) as of_tenant from due
+    ),
+    of_kinds as (
+      select of_tenants.*, row_number() over (partition by is_unproven order by nth, ordinal) as of_kind
+      from of_tenants left join ${inFlight(sql, unproven)} using (tenant_id)
+      where not is_unproven or of_tenant + coalesce(in_flight.count, 0) <= ${unproven.mostOfTenant}
     ),
     taken as materialized (
-      select place, endpoint_id from numbered
-      where not is_failing or of_kind <= ${failing}
+      select place, endpoint_id from of_kinds
+      where not is_unproven or of_kind <= ${unproven.count}
       order by nth, ordinal limit ${count}
     ),
     sums as (select endpoint_id, count(*)::integer as taken from taken group by endpoint_id),
@@ -115,6 +131,7 @@ export async function claim(sql: Sql, request: ClaimRequest): Promise<ClaimedLan
     sent as (select *, row_number() over (partition by endpoint_id order by next_attempt_at, id) as nth from started)
     select json_build_object(
         'endpoint_id', lane.endpoint_id,
+        'tenant_id', lane.tenant_id,
         'more', found.found > coalesce(sums.taken, 0) or (not lane.is_blocked and found.found >= lane.quota) or found.passed,
         'follows', lane.ordered,
         'left', lane.width - coalesce(sums.taken, 0),
@@ -140,6 +157,9 @@ export async function claim(sql: Sql, request: ClaimRequest): Promise<ClaimedLan
   return claimedLanes(rows);
 }
 
+const inFlight = (sql: Sql, { inFlight }: UnprovenShare) => sql`
+  unnest(${[...inFlight.keys()]}::text[], ${[...inFlight.values()]}::integer[]) as in_flight(tenant_id, count)`;
+
 /** The lanes with what their limits leave. A breaker whose cool-down is over lets one probe through. */
 const lanes = (sql: Sql, { lanes, count }: ClaimRequest) => sql`
   asked as (
@@ -155,7 +175,8 @@ const lanes = (sql: Sql, { lanes, count }: ClaimRequest) => sql`
   ),
   lane as materialized (
     select locked.endpoint_id, locked.tenant_id, locked.after, locked.ordinal, locked.breaker, locked.retry_at, locked.tat, locked.last_success_at,
-      locked.consecutive_failures > 0 as is_failing,
+      locked.consecutive_failures > 0 or locked.last_success_at is null
+        or (locked.window_size <= ${firstWindow} and endpoint.max_concurrency > ${firstWindow}) as is_unproven,
       locked.breaker = 'closed' and locked.consecutive_failures = 0 and locked.failing_since is null and locked.openings = 0
         and locked.window_size >= endpoint.max_concurrency as is_healthy,
       endpoint.url, endpoint.headers, endpoint.sealed_headers, endpoint.payload_format, endpoint.max_concurrency, endpoint.timeout_ms,
@@ -186,21 +207,21 @@ const lanes = (sql: Sql, { lanes, count }: ClaimRequest) => sql`
 const due = (sql: Sql) => sql`
   ${heads(sql)},
   due as materialized (
-    select lane.endpoint_id, lane.ordinal, lane.is_failing, pick.place, row_number() over (partition by lane.endpoint_id) as nth
+    select lane.endpoint_id, lane.ordinal, lane.tenant_id, lane.is_unproven, pick.place, row_number() over (partition by lane.endpoint_id) as nth
     from lane cross join lateral (
       select ctid as place from webhooks.delivery as own
       where lane.enabled and not lane.ordered and ${isDue(sql)}
       order by next_attempt_at, id limit lane.quota for update skip locked
     ) as pick
     union all
-    select lane.endpoint_id, lane.ordinal, lane.is_failing, pick.place, row_number() over (partition by lane.endpoint_id)
+    select lane.endpoint_id, lane.ordinal, lane.tenant_id, lane.is_unproven, pick.place, row_number() over (partition by lane.endpoint_id)
     from lane cross join lateral (
       select ctid as place from webhooks.delivery as own
       where not lane.enabled and ${isDue(sql)} and test
       order by next_attempt_at, id limit lane.quota for update skip locked
     ) as pick
     union all
-    select head.endpoint_id, lane.ordinal, lane.is_failing, pick.place, row_number() over (partition by head.endpoint_id)
+    select head.endpoint_id, lane.ordinal, lane.tenant_id, lane.is_unproven, pick.place, row_number() over (partition by head.endpoint_id)
     from head join lane on lane.endpoint_id = head.endpoint_id cross join lateral (
       select ctid as place from webhooks.delivery as own
       where own.tenant_id = head.tenant_id and own.id = head.id and ${isDue(sql)}
@@ -272,7 +293,7 @@ const waitMs = (sql: Sql) => sql`
 const target = (sql: Sql) => sql`
   json_build_object(
     'url', lane.url, 'headers', lane.headers, 'sealed_headers', encode(lane.sealed_headers, 'base64'), 'payload_format', lane.payload_format,
-    'max_concurrency', lane.max_concurrency, 'timeout_ms', lane.timeout_ms, 'is_healthy', lane.is_healthy, 'is_failing', lane.is_failing,
+    'max_concurrency', lane.max_concurrency, 'timeout_ms', lane.timeout_ms, 'is_healthy', lane.is_healthy, 'is_unproven', lane.is_unproven,
     'last_success_ms', floor(extract(epoch from lane.last_success_at) * 1000),
     'boxes', array(
       select encode(box, 'base64') from webhooks.endpoint_secret as secret
@@ -289,6 +310,7 @@ function claimedLanes(rows: readonly Row[]): ClaimedLane[] {
     if (target !== null)
       lanes.push({
         endpointId: lane.endpoint_id,
+        tenantId: lane.tenant_id,
         target,
         deliveries: [],
         more: lane.more,

@@ -2,9 +2,10 @@ import { isPassing } from '../../../db/engine/repetition.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { oneAtATime } from '../../../lib/one-at-a-time.ts';
 import { claim, type ClaimedLane } from './claim.store.ts';
-import { LaneQueue } from './lane-queue.ts';
+import { LaneQueue, type Turn } from './lane-queue.ts';
 import { laneStore } from './lanes.store.ts';
 import type { Lease } from './lease.ts';
+import { ParkedLanes } from './parked-lanes.ts';
 import type { Work } from './work.ts';
 
 export interface ClaimsDeps {
@@ -30,6 +31,7 @@ const mostKnown = 100_000;
 
 export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
   const queue = new LaneQueue();
+  const parked = new ParkedLanes();
   const known = new Set<string>();
   let running = false;
   let timer: NodeJS.Timeout | undefined;
@@ -43,7 +45,7 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
 
   /** Claims at the moment of the next look. */
   function wake(): void {
-    const next = queue.next();
+    const next = parked.isNext(work.places) ? -Infinity : queue.next();
     clearTimeout(timer);
     if (!running || next === undefined || work.isFull()) return;
     const wait = next - performance.now();
@@ -52,19 +54,30 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
   }
 
   async function claimDue(): Promise<void> {
-    const places = work.places();
-    if (!running || places.all === 0 || !lease.isSafe()) return;
-    const asked = queue.take(mostLanes, performance.now());
-    if (asked.length > 0) {
-      await createMissing(asked.map(({ endpointId }) => endpointId));
-      const count = Math.min(places.all, mostPerClaim);
-      const request = { leaseId: lease.id(), lanes: asked, count, failing: places.failing };
-      const lanes = await claim(db.background, request);
-      const seen = new Set(lanes.map(({ endpointId }) => endpointId));
-      for (const { endpointId } of asked) if (!seen.has(endpointId)) missed(endpointId);
-      for (const lane of lanes) begin(lane);
-    }
+    if (!running || work.isFull() || !lease.isSafe()) return;
+    const now = performance.now();
+    for (const endpointId of parked.take(work.places)) queue.add(endpointId, now, now);
+    const asked = queue.take(mostLanes, now);
+    if (asked.length > 0) await claimOf(asked);
     wake();
+  }
+
+  async function claimOf(asked: readonly Turn[]): Promise<void> {
+    await createMissing(asked.map(({ endpointId }) => endpointId));
+    const { left, unproven, mostOfTenant, takenUnproven } = work.places;
+    const lanes = await claim(db.background, {
+      leaseId: lease.id(),
+      lanes: asked,
+      count: Math.min(left, mostPerClaim),
+      unproven: { count: unproven, mostOfTenant, inFlight: takenUnproven },
+    });
+    const seen = new Set(lanes.map(({ endpointId }) => endpointId));
+    for (const { endpointId } of asked) if (!seen.has(endpointId)) missed(endpointId);
+    for (const lane of lanes) {
+      queue.looked(lane);
+      work.begin(lane);
+    }
+    for (const lane of lanes) lookAgain(lane);
   }
 
   /** A lane that a claim left out is locked, or it is gone with its endpoint. */
@@ -81,19 +94,19 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
     for (const id of missing) known.add(id);
   }
 
-  function begin(lane: ClaimedLane): void {
-    const { endpointId, more, left, waitMs } = lane;
-    queue.looked(lane);
-    work.begin(lane);
-    // A lane whose window is full is looked at again when an attempt has ended.
+  /** A lane whose window is full is looked at again when an attempt has ended. */
+  function lookAgain({ endpointId, tenantId, target, more, left, waitMs }: ClaimedLane): void {
+    if (!more || left <= 0) return;
     const now = performance.now();
-    if (more && left > 0) queue.add(endpointId, now + (waitMs ?? 0), now);
+    if (target.is_unproven && (waitMs ?? 0) === 0 && work.places.unprovenOf(tenantId) === 0)
+      parked.park(endpointId, tenantId);
+    else queue.add(endpointId, now + (waitMs ?? 0), now);
   }
 
   return {
     look(endpointIds) {
       const now = performance.now();
-      for (const id of endpointIds) queue.add(id, now, now);
+      for (const id of endpointIds) if (!parked.has(id)) queue.add(id, now, now);
       wake();
     },
     start: () => void (running = true),

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Claimed, ClaimedLane, Target } from './claim.store.ts';
+import { Places } from './places.ts';
 import { createSender, type SenderDeps } from './sender.ts';
 import { createSettler, type SettlerDeps } from './settler.ts';
 
@@ -14,8 +15,7 @@ export type WorkDeps = SenderDeps &
 /** The attempts that this process makes. */
 export interface Work {
   begin(lane: ClaimedLane): void;
-  /** How many attempts may begin, and how many of them at receivers that fail. */
-  places(): { readonly all: number; readonly failing: number };
+  readonly places: Places;
   isFull(): boolean;
   /** Whether an end of an attempt will tell that more deliveries of the endpoint may be due. */
   hasMore(endpointId: string): boolean;
@@ -25,8 +25,6 @@ export interface Work {
   stop(): Promise<void>;
 }
 
-/** The part of the places that lanes which fail share: their receivers may hang, and the others go on. */
-const failingPart = 0.25;
 /** The most bytes of data in flight before nothing more begins. */
 const mostBytes = 64 * 1_024 * 1_024;
 
@@ -39,25 +37,21 @@ export function createWork(deps: WorkDeps): Work {
   /** Attempts that have not ended, by endpoint, and which endpoints may have more due. */
   const perLane = new Map<string, number>();
   const backlog = new Set<string>();
-  let open = 0;
-  let failing = 0;
+  const places = new Places(settings.concurrency);
   let bytes = 0;
   let givenUp = false;
 
   async function run(delivery: Claimed, target: Target): Promise<void> {
     const size = delivery.data?.length ?? 0;
-    occupy(1, size, target);
+    const holder = { tenantId: delivery.tenant_id, isUnproven: target.is_unproven };
+    places.take(holder);
+    bytes += size;
     const ended = await send(delivery, target);
-    occupy(-1, -size, target);
+    places.giveBack(holder);
+    bytes -= size;
     onPlace([]);
     // What is cut off at the end says nothing about the receiver.
     if (!givenUp) await settler.settle(ended).catch(() => {});
-  }
-
-  function occupy(places: 1 | -1, size: number, { is_failing }: Target): void {
-    open += places;
-    if (is_failing) failing += places;
-    bytes += size;
   }
 
   function begin(delivery: Claimed, target: Target): void {
@@ -76,7 +70,7 @@ export function createWork(deps: WorkDeps): Work {
     held.add(one);
   }
 
-  const isFull = () => open >= settings.concurrency || bytes >= mostBytes || settler.isFull();
+  const isFull = () => places.left === 0 || bytes >= mostBytes || settler.isFull();
 
   return {
     begin({ endpointId, more, follows, target, deliveries }) {
@@ -85,13 +79,7 @@ export function createWork(deps: WorkDeps): Work {
       for (const delivery of deliveries) begin(delivery, target);
       if (!perLane.has(endpointId)) backlog.delete(endpointId);
     },
-    places() {
-      const all = isFull() ? 0 : settings.concurrency - open;
-      return {
-        all,
-        failing: Math.max(0, Math.min(all, Math.ceil(settings.concurrency * failingPart) - failing)),
-      };
-    },
+    places,
     isFull,
     hasMore: (endpointId) => backlog.has(endpointId),
     held: () => [...ids.keys()],

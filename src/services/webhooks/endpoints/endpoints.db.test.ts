@@ -66,6 +66,17 @@ describe('update', () => {
     expect(await patterns(endpoint)).toEqual(['b.*']);
   });
 
+  it('of the address resets its health, and another one does not', async () => {
+    const endpoint = await api.endpoint();
+    await fail(endpoint);
+    const put = (body: object) => api.send('PUT', `/endpoints/${endpoint.id}`, { body });
+    expect((await put({ description: 'x', url: endpoint.url })).health).toMatchObject({ state: 'open' });
+    expect((await put({ url: 'https://hooks.acme.example/new' })).health).toMatchObject(healthy);
+    const [lane] = await server.db
+      .sql`select window_size from webhooks.lane where endpoint_id = ${endpoint.id}`;
+    expect(lane).toEqual({ window_size: 1 });
+  });
+
   it('409 for a uid that another endpoint has', async () => {
     const [{ id }] = await Promise.all([api.endpoint(), api.endpoint({ uid: 'first' })]);
     const refusal = await api.refusal('PUT', `/endpoints/${id}`, { body: { uid: 'first' } });
@@ -80,6 +91,17 @@ describe('update', () => {
   });
 });
 
+/** Lets the receiver of an endpoint have failed for long. */
+const fail = ({ id }: { readonly id: string }) => server.db.sql`
+  insert into webhooks.lane (
+    endpoint_id, tenant_id, consecutive_failures, failing_since, retry_at, breaker, openings, window_size, last_success_at
+  )
+  values (${id}, 'default', 12, now(), now() + interval '1 hour', 'open', 2, 5, '2026-11-20T09:00:00Z')`;
+const healthy = {
+  ...{ state: 'healthy', consecutive_failures: 0, failing_since: null, retry_at: null },
+  last_success_at: '2026-11-20T09:00:00.000Z',
+};
+
 describe('enable and disable', () => {
   it('change an endpoint once, and enabling resets its health', async () => {
     const endpoint = await api.endpoint({ event_types: ['none'] });
@@ -87,20 +109,12 @@ describe('enable and disable', () => {
     const disabled = await patch('disable');
     expect(disabled).toMatchObject({ enabled: false, disabled_reason: 'manual' });
     expect(await patch('disable')).toEqual(disabled);
-    await server.db.sql`
-      insert into webhooks.lane (endpoint_id, tenant_id, consecutive_failures, failing_since, retry_at, breaker, openings, last_success_at)
-      values (${endpoint.id}, 'default', 12, now(), now() + interval '1 hour', 'open', 2, '2026-11-20T09:00:00Z')`;
+    await fail(endpoint);
     expect((await api.getEndpoint(endpoint.id)).health).toMatchObject({
       state: 'open',
       consecutive_failures: 12,
     });
-    expect(await patch('enable')).toMatchObject({
-      ...{ enabled: true, disabled_reason: null },
-      health: {
-        ...{ state: 'healthy', consecutive_failures: 0, failing_since: null, retry_at: null },
-        last_success_at: '2026-11-20T09:00:00.000Z',
-      },
-    });
+    expect(await patch('enable')).toMatchObject({ enabled: true, disabled_reason: null, health: healthy });
     expect(await events(endpoint)).toEqual(['created', 'disabled', 'enabled']);
   });
 });

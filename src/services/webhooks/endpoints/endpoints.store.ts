@@ -5,6 +5,7 @@ import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { formatDuration } from '../../../lib/durations.ts';
 import { NotFound } from '../../../lib/errors.ts';
+import { firstWindow } from '../dispatch/window.ts';
 import { UidTaken } from '../errors.ts';
 import type { newestById } from '../newest-by-id.ts';
 import type { EndpointTerms } from './endpoint-terms.ts';
@@ -95,10 +96,12 @@ export const endpointStore = (sql: Sql) => ({
     return endpoint;
   },
 
+  /** An endpoint at another address begins without a past. */
   async update({ tenant_id, id }: Owner, change: EndpointChange): Promise<void> {
     await constrained(
       taken(change.uid),
       sql`
+        ${change.url === undefined ? sql`` : sql`with renewed as (${renewedLane(sql, id)})`}
         update webhooks.endpoint set ${sql(change)}, updated_at = now()
         where tenant_id = ${tenant_id} and id = ${id}`,
     );
@@ -107,11 +110,7 @@ export const endpointStore = (sql: Sql) => ({
   /** Enables an endpoint, and resets what its lane knows of failures. */
   async enable({ tenant_id, id }: Owner): Promise<void> {
     await sql`
-      with healed as (
-        update webhooks.lane
-        set consecutive_failures = 0, failing_since = null, retry_at = null, breaker = 'closed', openings = 0, window_size = 1
-        where endpoint_id = ${id}
-      )
+      with renewed as (${renewedLane(sql, id)})
       update webhooks.endpoint set enabled = true, disabled_reason = null, updated_at = now()
       where tenant_id = ${tenant_id} and id = ${id}`;
   },
@@ -146,6 +145,12 @@ export const endpointStore = (sql: Sql) => ({
       on conflict on constraint subscription_pkey do nothing`;
   },
 });
+
+/** What a lane knows of failures counts no more, and its window begins to grow. */
+const renewedLane = (sql: Sql, endpointId: string) => sql`
+  update webhooks.lane
+  set consecutive_failures = 0, failing_since = null, retry_at = null, breaker = 'closed', openings = 0, window_size = ${firstWindow}
+  where endpoint_id = ${endpointId}`;
 
 const taken = (uid: string | null | undefined) => ({ endpoint_uid: () => UidTaken(uid ?? '') });
 

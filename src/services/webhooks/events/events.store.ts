@@ -1,6 +1,7 @@
 import type { Event } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
+import { lookEnd, resumedAt } from '../../../db/long-lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import { firstIdAt } from '../event-ids.ts';
@@ -21,20 +22,31 @@ export const eventStore = (sql: Sql) => ({
     return event;
   },
 
-  /** Returns events newest first, and one more than `limit` when more follow. A period is a range of ids. */
+  /**
+   * A page, newest first, and where the next one goes on if this one stopped looking for events that match. A period is a range of ids,
+   * and of a tenant there is an index by type.
+   */
   async list(
     view: View,
     { type, from, to }: EventFilter,
     window: Window<typeof newestById>,
-  ): Promise<Event[]> {
-    return await sql<Event[]>`
+  ): Promise<{ rows: Event[]; resumed: { id: string } | undefined }> {
+    const indexed = sql`
+      ${isInView(sql, view)}
+      ${from === undefined ? sql`` : sql`and id >= ${firstIdAt(from)}`}
+      ${to === undefined ? sql`` : sql`and id < ${firstIdAt(to)}`}`;
+    const isRare = type !== undefined && view.tenant === undefined;
+    const end = isRare
+      ? await lookEnd(sql, [{ table: sql`webhooks.event`, where: indexed }], window)
+      : undefined;
+    const rows = await sql<Event[]>`
       select ${eventColumns(sql)} from webhooks.event
-      where ${isInView(sql, view)}
+      where ${indexed}
         ${type === undefined ? sql`` : sql`and type = ${type}`}
-        ${from === undefined ? sql`` : sql`and id >= ${firstIdAt(from)}`}
-        ${to === undefined ? sql`` : sql`and id < ${firstIdAt(to)}`}
+        ${end === undefined ? sql`` : sql`and id >= ${end}`}
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
+    return { rows, resumed: resumedAt(window, rows, end) };
   },
 });
 

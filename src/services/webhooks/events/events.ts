@@ -37,8 +37,9 @@ export const events = ({
 
     async list({ tenant_id, type, from, to, ...request }, context) {
       const window = windowOf(request, newestById);
-      const found = await eventStore(db.sql).list(viewOf(context, tenant_id), { type, from, to }, window);
-      return answerPage(context.reply, window, found);
+      const [store, view] = [eventStore(db.sql), viewOf(context, tenant_id)];
+      const { rows, resumed } = await store.list(view, { type, from, to }, window);
+      return answerPage(context.reply, window, rows, resumed);
     },
 
     get: ({ id }, context) => eventStore(db.sql).get(viewOf(context), id),
