@@ -1,6 +1,6 @@
-import { classOf, digit, runEnd } from './characters.ts';
+import { classOf, digit, runEnd } from '../recognition/characters.ts';
 import { extendedKey, formsOf, separatorCode } from './number-forms.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const mostGroups = 8;
 const mostDigits = 19;
