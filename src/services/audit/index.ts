@@ -24,6 +24,7 @@ import { streams } from './events/streams.ts';
 import { personKeySweeps } from './keys/persons.ts';
 import { reports } from './reports/reports.ts';
 import { archiveFiles } from './retention/archive-files.ts';
+import { draftSweep } from './retention/archiving.ts';
 import { retention, retentionSweeps } from './retention/retention.ts';
 import { settings } from './settings.ts';
 import { stats } from './statistics.ts';
@@ -58,6 +59,7 @@ export const audit: ServiceModule<typeof settings> = {
         markingSweep(deps),
         ...personKeySweeps(deps),
         ...indexKeySweeps(deps),
+        ...(files === undefined ? [] : [draftSweep(deps, files)]),
         ...retentionSweeps({ ...deps, files }),
       ],
       outbox: {},
