@@ -143,6 +143,7 @@ async function purged(
     resource_id: runId,
     metadata: { run_id: runId, ...told, digest: digest.text() },
   });
+  await store.count(owner, count);
   emit('audit.retention.enforced', policy.id, { run_id: runId, ...told });
   return { count };
 }
