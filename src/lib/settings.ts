@@ -35,21 +35,26 @@ export function integer(
   };
 }
 
-/** A Go-style duration within bounds, read as milliseconds. */
+/**
+ * A Go-style duration within bounds, read as milliseconds.
+ * @param bounds with `orNever`, zero is allowed as well and means never
+ */
 export function duration(
   name: string,
   fallback: string,
-  bounds: { min: string; max: string },
+  bounds: { min: string; max: string; orNever?: true },
 ): Setting<number> {
   const min = parseDuration(bounds.min);
   const max = parseDuration(bounds.max);
+  const never = bounds.orNever ? '0s, or ' : '';
   return {
     name,
     default: fallback,
-    rule: `a duration from ${formatDuration(min)} to ${formatDuration(max)}`,
+    rule: `${never}a duration from ${formatDuration(min)} to ${formatDuration(max)}`,
     parse(text) {
       try {
-        return within(parseDuration(text), min, max);
+        const ms = parseDuration(text);
+        return bounds.orNever && ms === 0 ? ms : within(ms, min, max);
       } catch {
         return undefined;
       }

@@ -21,12 +21,14 @@ import { markingSweep } from './erasures/marking.ts';
 import { encodeError } from './errors.ts';
 import { events } from './events/events.ts';
 import { streams } from './events/streams.ts';
+import { personKeySweeps } from './keys/persons.ts';
 import { reports } from './reports/reports.ts';
 import { archiveFiles } from './retention/archive-files.ts';
+import { draftSweep } from './retention/archiving.ts';
 import { retention, retentionSweeps } from './retention/retention.ts';
 import { settings } from './settings.ts';
 import { stats } from './statistics.ts';
-import { createKnownStreams } from './streams/known-streams.ts';
+import { createKnownStreams, indexKeySweeps } from './streams/known-streams.ts';
 import { verification } from './verification/verification.ts';
 import { createWriter } from './writes.ts';
 
@@ -52,7 +54,14 @@ export const audit: ServiceModule<typeof settings> = {
         Verification: verification(deps),
       },
       encodeError,
-      sweeps: [keySweep(deps), markingSweep(deps), ...retentionSweeps({ ...deps, files })],
+      sweeps: [
+        keySweep(deps),
+        markingSweep(deps),
+        ...personKeySweeps(deps),
+        ...indexKeySweeps(deps),
+        ...(files === undefined ? [] : [draftSweep(deps, files)]),
+        ...retentionSweeps({ ...deps, files }),
+      ],
       outbox: {},
       consumers: [platformEvents(deps)],
       queues: intake.queues,

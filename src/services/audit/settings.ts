@@ -7,7 +7,11 @@ export const settings = {
   /** The most events of one transaction, unless a single request has more. */
   batch: integer('PLINTH_AUDIT_BATCH', 500, { min: 1, max: 5_000 }),
   /** How often the retention policies are enforced; `0s` means never. */
-  retentionIntervalMs: duration('PLINTH_AUDIT_RETENTION_INTERVAL', '24h', { min: '0s', max: '720h' }),
+  retentionIntervalMs: duration('PLINTH_AUDIT_RETENTION_INTERVAL', '24h', {
+    min: '1m',
+    max: '720h',
+    orNever: true,
+  }),
   /** The shortest time that anybody but the operator may keep events. */
   minRetentionMs: duration('PLINTH_AUDIT_MIN_RETENTION', '720h', { min: '1h', max: '876000h' }),
   /**

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.audit.erasures` */
 export interface Erasures {
   /**
-   * Erases a person permanently. From now on, personal data in their events is null; the chain remains valid.
+   * Erases a person permanently. From now on, personal data in their events is null; the chain remains valid. The subject `tenant:<tenant_id>`, to which events of the platform belong that concern no person, may be erased by the operator only: anybody else gets a 403, because a tenant must not make unreadable what was recorded about it.
    *
    * Needs the scope `audit:admin`.
    *

@@ -4,6 +4,7 @@ import { groupCommit } from '../../../db/group-commit.ts';
 import type { Database, Sql } from '../../../db/index.ts';
 import type { QueueFigures } from '../../../http/service.ts';
 import { DomainError, RateLimited } from '../../../lib/errors.ts';
+import { UnreadableKey } from '../keys/sealed-keys.ts';
 import { appendStore } from './append.store.ts';
 import { limits } from './limits.ts';
 import { record, type Recorded, type Recording, type RecordingDeps } from './recording.ts';
@@ -93,8 +94,8 @@ async function writeAll(deps: IntakeDeps, recordings: readonly Recording[]): Pro
   try {
     await write(recordings);
   } catch (error) {
-    const isTheirs = recordings.length > 1 && !(toDomainError(error) instanceof DomainError);
-    if (!isTheirs) throw error;
+    const isOfOne = error instanceof UnreadableKey || !(toDomainError(error) instanceof DomainError);
+    if (recordings.length === 1 || !isOfOne) throw error;
     for (const recording of recordings)
       await write([recording]).catch((own: Error) => (recording.error = own));
   }

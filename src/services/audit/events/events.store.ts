@@ -35,7 +35,7 @@ export interface EventRow {
   readonly erasure_id: string | null;
 }
 
-/** A stream in which events are looked for, and whom or what they must concern there. */
+/** A stream in which events are looked for, and whom or what they must concern there: all places of a question ask for the same. */
 export interface Place {
   readonly tenant: string;
   readonly app: string;
@@ -112,7 +112,7 @@ export const eventStore = (sql: Sql) => ({
     const page = sql`
         select found.* from ${given(sql, places)} cross join lateral (
           select event.* from audit.events as event
-          where ${isFound(sql, filter)} ${followsPrevious(sql, window, 'event')}
+          where ${isFound(sql, places, filter)} ${followsPrevious(sql, window, 'event')}
           order by ${orderedBy(sql, window.order, 'event')} limit ${most}
         ) as found
         order by ${orderedBy(sql, window.order, 'found')} limit ${window.limit + 1} offset ${window.offset}`;
@@ -153,13 +153,22 @@ export const eventStore = (sql: Sql) => ({
 
   /** The number of events, up to 100,000. */
   async count(places: readonly Place[], filter: EventFilter): Promise<number> {
+    if (isEverything(places, filter)) return this.countAll(places);
     const [row] = await sql<[{ total: number }]>`
       select count(*)::integer as total from (
         select from ${given(sql, places)} cross join lateral (
-          select from audit.events as event where ${isFound(sql, filter)} limit ${mostCounted}
+          select from audit.events as event where ${isFound(sql, places, filter)} limit ${mostCounted}
         ) as found
         limit ${mostCounted}
       ) as counted`;
+    return row.total;
+  },
+
+  /** The number of all events of these streams, up to 100,000, from their ends. */
+  async countAll(places: readonly Place[]): Promise<number> {
+    const [row] = await sql<[{ total: number }]>`
+      select least(coalesce(sum(head_seq - purged), 0), ${mostCounted})::integer as total
+      from audit.streams join ${given(sql, places)} using (tenant_id, app_id)`;
     return row.total;
   },
 
@@ -192,6 +201,13 @@ export const eventStore = (sql: Sql) => ({
   },
 });
 
+/** Whether a question leaves no event out. */
+const isEverything = (places: readonly Place[], filter: EventFilter): boolean =>
+  places.every(
+    ({ actorRef, subjectRef, resourceRef }) =>
+      actorRef === undefined && subjectRef === undefined && resourceRef === undefined,
+  ) && Object.values(filter).every((one: unknown) => one === undefined);
+
 /** The hash of the event before it stands in the row before. */
 const shown = (sql: Sql): Fragment => sql`
   tenant_id, stream_id, sequence, hash, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action, resource, category,
@@ -217,12 +233,16 @@ const given = (sql: Sql, places: readonly Place[]) => sql`
     )}::bytea[]
   ) as place(tenant_id, app_id, actor_ref, subject_ref, resource_ref)`;
 
-const isFound = (sql: Sql, filter: EventFilter) => sql`
-  event.tenant_id = place.tenant_id and event.app_id = place.app_id
-  and (place.actor_ref is null or event.actor_ref = place.actor_ref)
-  and (place.subject_ref is null or event.subject_ref = place.subject_ref)
-  and (place.resource_ref is null or event.resource_ref = place.resource_ref)
-  and ${isMatch(sql, filter)}`;
+/** What is not asked for is not part of the statement, so that each question finds its index. */
+function isFound(sql: Sql, [place]: readonly Place[], filter: EventFilter): Fragment {
+  const { actorRef, subjectRef, resourceRef } = place ?? {};
+  return sql`
+    event.tenant_id = place.tenant_id and event.app_id = place.app_id
+    ${actorRef === undefined ? sql`` : sql`and event.actor_ref = place.actor_ref`}
+    ${subjectRef === undefined ? sql`` : sql`and event.subject_ref = place.subject_ref`}
+    ${resourceRef === undefined ? sql`` : sql`and event.resource_ref = place.resource_ref`}
+    and ${isMatch(sql, filter)}`;
+}
 
 function isMatch(
   sql: Sql,

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../db/index.ts';
 import { byteArray } from '../byte-arrays.ts';
+import type { SealedKey } from './sealed-keys.ts';
 
 /** A person of a tenant and app, by reference. */
 export interface Person {
@@ -8,32 +9,31 @@ export interface Person {
   readonly ref: Uint8Array;
 }
 
-export interface WrappedKey {
-  readonly tenant_id: string;
+/** The key of a person. */
+export interface PersonKey extends SealedKey {
   readonly app_id: string;
   readonly ref: Buffer;
-  readonly wrapped: Buffer;
 }
 
 /** Every statement about the keys of persons. */
 export const personStore = (sql: Sql) => ({
   /** Locks the keys of these persons against erasure, in their order, so that no two statements wait for each other. */
-  async lock(persons: readonly Person[]): Promise<WrappedKey[]> {
-    return await sql<WrappedKey[]>`
-      select tenant_id, app_id, ref, wrapped
+  async lock(persons: readonly Person[]): Promise<PersonKey[]> {
+    return await sql<PersonKey[]>`
+      select tenant_id, app_id, ref, wrapped as sealed
       from audit.subject_keys join ${given(sql, persons)} using (tenant_id, app_id, ref)
       order by tenant_id, app_id, ref for key share of subject_keys`;
   },
 
   /** The keys of those of these persons who were not erased. */
-  async list(persons: readonly Person[]): Promise<WrappedKey[]> {
-    return await sql<WrappedKey[]>`
-      select tenant_id, app_id, ref, wrapped
+  async list(persons: readonly Person[]): Promise<PersonKey[]> {
+    return await sql<PersonKey[]>`
+      select tenant_id, app_id, ref, wrapped as sealed
       from audit.subject_keys join ${given(sql, persons)} using (tenant_id, app_id, ref)`;
   },
 
   /** Gives keys to those who have none, in their order. */
-  async insert(keys: readonly (Person & { readonly wrapped: Uint8Array })[]): Promise<void> {
+  async insert(keys: readonly (Person & { readonly sealed: Uint8Array })[]): Promise<void> {
     await sql`
       insert into audit.subject_keys (tenant_id, app_id, ref, wrapped)
       select tenant_id, app_id, ref, wrapped
@@ -44,7 +44,7 @@ export const personStore = (sql: Sql) => ({
           keys.map(({ ref }) => ref),
         )}::bytea[], ${byteArray(
           sql,
-          keys.map(({ wrapped }) => wrapped),
+          keys.map(({ sealed }) => sealed),
         )}::bytea[]
       ) as given(tenant_id, app_id, ref, wrapped)
       order by tenant_id, app_id, ref
@@ -63,6 +63,27 @@ export const personStore = (sql: Sql) => ({
       returning wrapped <> '' as is_key`;
     await sql`delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}`;
     return row.is_key;
+  },
+
+  /** Some of the keys that the master key with this id sealed, in the order of the table, after one of them. */
+  async sealedBy(masterKeyId: Buffer, after: PersonKey | undefined, most: number): Promise<PersonKey[]> {
+    return await sql<PersonKey[]>`
+      select tenant_id, app_id, ref, wrapped as sealed from audit.subject_keys
+      where substring(wrapped from 2 for 4) = ${masterKeyId}
+        ${after === undefined ? sql`` : sql`and (tenant_id, app_id, ref) > (${after.tenant_id}, ${after.app_id}, ${after.ref})`}
+      order by tenant_id, app_id, ref limit ${most}`;
+  },
+
+  /** Replaces sealed keys. One that was destroyed meanwhile does not come back. */
+  async replace(keys: readonly (PersonKey & { readonly anew: Buffer })[]): Promise<void> {
+    const bytes = (of: (key: (typeof keys)[number]) => Buffer) => byteArray(sql, keys.map(of));
+    await sql`
+      update audit.subject_keys as held set wrapped = given.anew
+      from unnest(
+        ${keys.map(({ tenant_id }) => tenant_id)}::text[], ${keys.map(({ app_id }) => app_id)}::text[],
+        ${bytes(({ ref }) => ref)}::bytea[], ${bytes(({ sealed }) => sealed)}::bytea[], ${bytes(({ anew }) => anew)}::bytea[]
+      ) as given(tenant_id, app_id, ref, sealed, anew)
+      where held.tenant_id = given.tenant_id and held.app_id = given.app_id and held.ref = given.ref and held.wrapped = given.sealed`;
   },
 });
 

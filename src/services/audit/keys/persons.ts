@@ -1,13 +1,14 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import type { Sql } from '../../../db/index.ts';
+import type { KeyObject } from 'node:crypto';
+import type { Database, Sql } from '../../../db/index.ts';
+import type { Sweep } from '../../../db/sweeps.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { inSlices } from '../slices.ts';
-import { type Person, personStore, type WrappedKey } from './persons.store.ts';
+import { type Person, type PersonKey, personStore } from './persons.store.ts';
+import { newSealedKey, openedKey, type SealDeps, sealSweeps } from './sealed-keys.ts';
 
 /** The keys of persons, by `personOf`. */
 export type PersonKeys = ReadonlyMap<string, KeyObject>;
 
-/** The purpose under which the keys of persons are sealed. */
 const purpose = 'audit/person/v1';
 /** How often a key may be destroyed between its creation and its lock before the write gives up. */
 const mostRounds = 20;
@@ -30,7 +31,7 @@ export async function lockKeys(sql: Sql, sealer: Sealer, persons: readonly Perso
     await store.insert(
       await inSlices(missing, (person) => ({
         ...person,
-        wrapped: sealer.seal(purpose, person.tenant, randomBytes(32)),
+        sealed: newSealedKey(sealer, purpose, person.tenant),
       })),
     );
   }
@@ -46,10 +47,14 @@ export async function readKeys(sql: Sql, sealer: Sealer, persons: readonly Perso
     : await opened(sealer, await personStore(sql).list([...wanted.values()]));
 }
 
-const opened = async (sealer: Sealer, rows: readonly WrappedKey[]): Promise<PersonKeys> =>
+const opened = async (sealer: Sealer, rows: readonly PersonKey[]): Promise<PersonKeys> =>
   new Map(
-    await inSlices(rows, ({ tenant_id, app_id, ref, wrapped }) => [
-      personOf({ tenant: tenant_id, app: app_id, ref }),
-      createSecretKey(sealer.open(purpose, tenant_id, wrapped)),
+    await inSlices(rows, (row) => [
+      personOf({ tenant: row.tenant_id, app: row.app_id, ref: row.ref }),
+      openedKey(sealer, purpose, row),
     ]),
   );
+
+/** Seals the keys of persons anew after a change of the master key. */
+export const personKeySweeps = ({ db, ...deps }: SealDeps & { readonly db: Database }): Sweep[] =>
+  sealSweeps('audit.person_keys', deps, { purpose, ...personStore(db.background) });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -23,6 +23,8 @@ export interface ArchiveFiles {
    * @param place the beginning of the path
    */
   write(place: string, lines: AsyncIterable<object>): Promise<ArchiveFile>;
+  /** Removes what was written to a place, but for these files. */
+  remove(place: string, kept: readonly string[]): Promise<void>;
   /** The content of a file; undefined when it is not here. */
   read(ref: string): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
@@ -59,6 +61,13 @@ export function archiveFiles(folder: string): ArchiveFiles {
       }
     },
 
+    async remove(place, kept) {
+      const names = await readdir(join(folder, dirname(place))).catch(unlessMissing);
+      const own = new RegExp(`^${basename(place)}(\\.[0-9a-f]{12}\\.draft|-[0-9a-f]{8}\\.ndjson\\.gz)$`);
+      const refs = names.filter((name) => own.test(name)).map((name) => `${dirname(place)}/${name}`);
+      for (const ref of refs) if (!kept.includes(ref)) await rm(join(folder, ref), { force: true });
+    },
+
     async read(ref) {
       const path = join(folder, ref);
       return await stat(path).then(
@@ -67,6 +76,11 @@ export function archiveFiles(folder: string): ArchiveFiles {
       );
     },
   };
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code !== 'ENOENT') throw error;
+  return [];
 }
 
 async function* textOf(lines: AsyncIterable<object>): AsyncGenerator<string> {

@@ -3,10 +3,13 @@ import { existsSync } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Archive, EnforceResult, StoredRecord } from '../../../../generated/audit/types.ts';
+import { runSweep } from '../../../db/sweeps.ts';
 import { type TestRequest, testServer, type TestServer } from '../../../testing/server.ts';
 import { day, inTenant, tools } from '../testing.ts';
+import { archiveFiles } from './archive-files.ts';
+import { draftSweep } from './archiving.ts';
 
 let folder: string;
 let server: TestServer;
@@ -111,6 +114,61 @@ it('a crash between the archive and the purge loses nothing and archives nothing
   const all = await archives();
   expect(all.map(({ sink_ref }) => sink_ref.split('/').at(-1))).toEqual([left!.split('/').at(-1)]);
   expect(await api.verify({}, own)).toMatchObject({ valid: true });
+});
+
+describe('an archive that was interrupted', () => {
+  const trigger = (name: string, event: string, body: string) =>
+    server.db.transaction((sql) =>
+      sql.unsafe(`
+        create function audit.${name}() returns trigger language plpgsql as $$ begin ${body} end $$;
+        create trigger ${name} ${event} for each row execute function audit.${name}()`),
+    );
+  const undo = (name: string) =>
+    server.db.transaction((sql) => sql.unsafe(`drop function audit.${name}() cascade`));
+  const sweep = () => runSweep(draftSweep({ db: server.db }, archiveFiles(join(folder, 'audit-archives'))));
+  const anHourLater = () =>
+    server.db.sql`update audit.archive_drafts set created_at = created_at - interval '61 minutes'`;
+
+  it('leaves no file when others are archived with its events afterwards', async () => {
+    await trigger('crash', 'before insert on audit.archives', "raise exception 'crashed';");
+    await enforce();
+    const [orphan] = await files();
+    const draft = join(
+      folder,
+      'audit-archives',
+      orphan!.replace(/-[0-9a-f]{8}\.ndjson\.gz$/, '.0123456789ab.draft'),
+    );
+    await writeFile(draft, 'written by halves');
+    await undo('crash');
+    await api.batch([{ timestamp: day(70) }], own);
+    expect(await enforce()).toMatchObject({ archived: 6, purged: 6 });
+    await sweep();
+    expect(await files()).toHaveLength(3);
+    await anHourLater();
+    await sweep();
+    const [archive, ...others] = await archives();
+    expect(others).toEqual([]);
+    expect(await files()).toEqual([archive!.sink_ref]);
+    (await linesOf(archive!)).forEach(checkHash);
+  });
+
+  it('keeps its file when the same events are archived under the same name', async () => {
+    await trigger('crash', 'before insert on audit.archives', "raise exception 'crashed';");
+    await enforce();
+    await undo('crash');
+    await enforce();
+    await anHourLater();
+    await sweep();
+    expect(await files()).toEqual([(await archives())[0]!.sink_ref]);
+    expect(await server.db.sql`select from audit.archive_drafts`).toHaveLength(0);
+  });
+
+  it('purges nothing once it was given up', async () => {
+    await trigger('given_up', 'before insert on audit.archive_drafts', 'new.given_up = true; return new;');
+    expect(await enforce()).toMatchObject({ archived: 0, purged: 0, retained: 5 });
+    await undo('given_up');
+    expect(await enforce()).toMatchObject({ archived: 5, purged: 5 });
+  });
 });
 
 it('two enforcers at once archive once', async () => {

@@ -2,12 +2,12 @@ import type { EnforceResult } from '../../../../generated/audit/types.ts';
 import type { View } from '../../../db/view.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../deps.ts';
-import { eventStore } from '../events/events.store.ts';
-import { storedRecord } from '../events/views.ts';
 import { purgedAction, RunDigest } from '../record/runs.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import { serviceFor, type Write } from '../writes.ts';
-import type { ArchiveFile, ArchiveFiles } from './archive-files.ts';
+import { archiveDraftStore } from './archive-drafts.store.ts';
+import type { ArchiveFiles } from './archive-files.ts';
+import { type WrittenArchive, written } from './archiving.ts';
 import { type DuePolicy, policyStore } from './policies.store.ts';
 import { type DueEvent, purgeStore } from './purge.store.ts';
 
@@ -76,11 +76,9 @@ async function purgeSome(deps: EnforcerDeps, policy: DuePolicy): Promise<Purged 
   const stream = await known.find(policy.tenant_id, policy.app_id);
   if (due.length === 0 || stream === undefined) return undefined;
   try {
-    const file = policy.archive
-      ? await files!.write(placeOf(stream, due), archiveLines(deps, stream, due))
-      : undefined;
+    const archive = policy.archive ? await written(deps, files!, stream, due) : undefined;
     return await deps.write(serviceFor(policy.tenant_id, policy.app_id), (write) =>
-      purged(write, { policy, stream, due, file }),
+      purged(write, { policy, stream, due, archive }),
     );
   } catch (error) {
     log.error({ err: error, policy: policy.id }, 'events could not be purged');
@@ -92,23 +90,24 @@ interface Run {
   readonly policy: DuePolicy;
   readonly stream: KnownStream;
   readonly due: readonly DueEvent[];
-  readonly file: ArchiveFile | undefined;
+  readonly archive: WrittenArchive | undefined;
 }
 
 /** Purges events and says so in the chain, with the digest of what is left of them. Nothing when somebody else was faster. */
 async function purged(
   { sql, act, emit }: Write,
-  { policy, stream, due, file }: Run,
+  { policy, stream, due, archive }: Run,
 ): Promise<Purged | undefined> {
   if (!(await policyStore(sql).lock(policy))) return undefined;
   const store = purgeStore(sql);
   const runId = newId('retrun');
   const sequences = due.map(({ sequence }) => sequence);
-  const count = await store.purge({ tenant_id: stream.tenant, id: stream.id }, runId, sequences);
+  const owner = { tenant_id: stream.tenant, id: stream.id };
+  const count = await store.purge(owner, runId, sequences);
   if (count < due.length) throw new Error('events were purged by another process meanwhile');
   const digest = new RunDigest();
   for (const { sequence, hash } of due) digest.add(sequence, hash);
-  const archive_id = file === undefined ? null : newId('archive');
+  const archive_id = archive === undefined ? null : newId('archive');
   const told = {
     policy_id: policy.id,
     count,
@@ -116,7 +115,9 @@ async function purged(
     last_sequence: digest.last,
     archive_id,
   };
-  if (file !== undefined && archive_id !== null) {
+  if (archive !== undefined && archive_id !== null) {
+    const { draft, file } = archive;
+    if (!(await archiveDraftStore(sql).end(draft))) throw new Error('an archive was removed meanwhile');
     const times = due.map(({ timestamp }) => timestamp).sort();
     await store.insertArchive({
       ...{
@@ -142,23 +143,7 @@ async function purged(
     resource_id: runId,
     metadata: { run_id: runId, ...told, digest: digest.text() },
   });
+  await store.count(owner, count);
   emit('audit.retention.enforced', policy.id, { run_id: runId, ...told });
   return { count };
 }
-
-/** The events to archive, as they are stored: personal data in them stays encrypted. */
-async function* archiveLines({ db }: Pick<Deps, 'db'>, stream: KnownStream, due: readonly DueEvent[]) {
-  const pageSize = 200;
-  for (let at = 0; at < due.length; at += pageSize) {
-    const sequences = due.slice(at, at + pageSize).map(({ sequence }) => sequence);
-    for (const row of await eventStore(db.background).numbered(stream, sequences)) yield storedRecord(row);
-  }
-}
-
-const placeOf = ({ tenant, app, id }: KnownStream, due: readonly DueEvent[]): string => {
-  const number = (event: DueEvent) => String(event.sequence).padStart(12, '0');
-  return `${folderOf(app)}/${folderOf(tenant)}/${id}/${number(due[0]!)}-${number(due.at(-1)!)}`;
-};
-
-/** A name of dots would mean another folder. */
-const folderOf = (name: string): string => (/^\.+$/.test(name) ? name.replaceAll('.', '%2E') : name);

@@ -59,6 +59,11 @@ export const purgeStore = (sql: Sql) => ({
     return count;
   },
 
+  /** Counts events as purged. The end of their stream is locked. */
+  async count({ tenant_id, id }: { readonly tenant_id: string; readonly id: string }, purged: number) {
+    await sql`update audit.streams set purged = purged + ${purged} where tenant_id = ${tenant_id} and id = ${id}`;
+  },
+
   async insertArchive(archive: NewArchive): Promise<void> {
     await sql`insert into audit.archives ${sql(archive)}`;
   },

@@ -40,6 +40,7 @@ describe('an enforced policy', () => {
     await policy('auth', 720, own);
     expect(await enforce(own)).toEqual({ archived: 0, purged: 1, retained: 2, complete: true });
     expect(await actions(own)).toEqual(['c', 'b', 'd', 'retention_policy.created', 'retention.purged']);
+    expect(await api.list('?limit=1', own)).toMatchObject({ total: 5 });
     expect(await actions(other)).toEqual(['e']);
     expect(await enforce(own)).toEqual({ archived: 0, purged: 0, retained: 2, complete: true });
   });

@@ -1,8 +1,10 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../db/index.ts';
+import type { Sweep } from '../../../db/sweeps.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import { newSealedKey, openedKey, type SealDeps, sealSweeps } from '../keys/sealed-keys.ts';
 import { type StreamRow, streamStore } from './streams.store.ts';
 
 /** A stream with the key that hides its persons and resources. It never changes. */
@@ -22,7 +24,6 @@ export interface KnownStreams {
   readonly known: (row: StreamRow) => KnownStream;
 }
 
-/** The purpose under which index keys are sealed. */
 const purpose = 'audit/index/v1';
 const mostKnown = 10_000;
 
@@ -35,14 +36,10 @@ export function createKnownStreams({
 }): KnownStreams {
   const cache = new LRUCache<string, KnownStream>({ max: mostKnown });
 
-  const known = ({ id, tenant_id, app_id, index_key }: StreamRow): KnownStream => {
-    const stream = {
-      id,
-      tenant: tenant_id,
-      app: app_id,
-      indexKey: createSecretKey(sealer.open(purpose, tenant_id, index_key)),
-    };
-    cache.set(nameOf(tenant_id, app_id), stream);
+  const known = (row: StreamRow): KnownStream => {
+    const { id, tenant_id: tenant, app_id: app } = row;
+    const stream = { id, tenant, app, indexKey: openedKey(sealer, purpose, row) };
+    cache.set(nameOf(tenant, app), stream);
     return stream;
   };
 
@@ -59,11 +56,15 @@ export function createKnownStreams({
     async of(tenant, app) {
       const found = await find(tenant, app);
       if (found !== undefined) return found;
-      const index_key = sealer.seal(purpose, tenant, randomBytes(32));
-      await streamStore(db.sql).create({ id: newId('stream'), tenant_id: tenant, app_id: app, index_key });
+      const sealed = newSealedKey(sealer, purpose, tenant);
+      await streamStore(db.sql).create({ id: newId('stream'), tenant_id: tenant, app_id: app, sealed });
       return (await find(tenant, app))!;
     },
   };
 }
+
+/** Seals the index keys anew after a change of the master key. */
+export const indexKeySweeps = ({ db, ...deps }: SealDeps & { readonly db: Database }): Sweep[] =>
+  sealSweeps('audit.index_keys', deps, { purpose, ...streamStore(db.background) });
 
 const nameOf = (tenant: string, app: string): string => `${tenant}\n${app}`;

@@ -4,15 +4,13 @@ import { byteArray } from '../byte-arrays.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
+import type { SealedKey } from '../keys/sealed-keys.ts';
 import type { NewestById } from '../newest-by-id.ts';
 
-/** A stream and how its persons and resources are hidden. */
-export interface StreamRow {
+/** A stream and the key that hides its persons and resources. */
+export interface StreamRow extends SealedKey {
   readonly id: string;
-  readonly tenant_id: string;
   readonly app_id: string;
-  /** Encrypted with the master key. */
-  readonly index_key: Buffer;
 }
 
 /** The end of a stream, locked: who holds it numbers the next event. */
@@ -26,22 +24,22 @@ export interface Head {
 /** Every statement about streams. */
 export const streamStore = (sql: Sql) => ({
   /** Creates a stream unless the tenant and app have one. */
-  async create(stream: Omit<StreamRow, 'index_key'> & { readonly index_key: Uint8Array }): Promise<void> {
+  async create(stream: StreamRow): Promise<void> {
     await sql`
       insert into audit.streams (tenant_id, id, app_id, head_hash, index_key)
-      values (${stream.tenant_id}, ${stream.id}, ${stream.app_id}, ${Buffer.alloc(32)}, ${Buffer.from(stream.index_key)})
+      values (${stream.tenant_id}, ${stream.id}, ${stream.app_id}, ${Buffer.alloc(32)}, ${stream.sealed})
       on conflict on constraint streams_app_key do nothing`;
   },
 
   /** The streams of a view, at most so many; the caller sees by their number that there are more. */
   async known(view: View, most: number): Promise<StreamRow[]> {
     return await sql<StreamRow[]>`
-      select id, tenant_id, app_id, index_key from audit.streams where ${isInView(sql, view)} order by id limit ${most}`;
+      select ${keyed(sql)} from audit.streams where ${isInView(sql, view)} order by id limit ${most}`;
   },
 
   async find(tenant: string, app: string): Promise<StreamRow | undefined> {
     const [row] = await sql<StreamRow[]>`
-      select id, tenant_id, app_id, index_key from audit.streams where tenant_id = ${tenant} and app_id = ${app}`;
+      select ${keyed(sql)} from audit.streams where tenant_id = ${tenant} and app_id = ${app}`;
     return row;
   },
 
@@ -88,7 +86,32 @@ export const streamStore = (sql: Sql) => ({
       ) as given(id, head_seq, head_hash, head_at)
       where streams.id = given.id`;
   },
+
+  /** Some of the streams whose keys the master key with this id sealed, in the order of the table, after one of them. */
+  async sealedBy(masterKeyId: Buffer, after: StreamRow | undefined, most: number): Promise<StreamRow[]> {
+    return await sql<StreamRow[]>`
+      select ${keyed(sql)} from audit.streams
+      where substring(index_key from 2 for 4) = ${masterKeyId}
+        ${after === undefined ? sql`` : sql`and (tenant_id, id) > (${after.tenant_id}, ${after.id})`}
+      order by tenant_id, id limit ${most}`;
+  },
+
+  /** Replaces sealed keys. Streams are locked in the order of their ids, so that no two writes wait for each other. */
+  async replace(streams: readonly (StreamRow & { readonly anew: Buffer })[]): Promise<void> {
+    const bytes = (of: (stream: (typeof streams)[number]) => Buffer) => byteArray(sql, streams.map(of));
+    await sql`
+      with held as materialized (
+        select streams.id, given.anew
+        from audit.streams join unnest(
+          ${streams.map(({ id }) => id)}::text[], ${bytes(({ sealed }) => sealed)}::bytea[], ${bytes(({ anew }) => anew)}::bytea[]
+        ) as given(id, sealed, anew) on streams.id = given.id and streams.index_key = given.sealed
+        order by streams.id for update of streams
+      )
+      update audit.streams set index_key = held.anew from held where streams.id = held.id`;
+  },
 });
+
+const keyed = (sql: Sql) => sql`id, tenant_id, app_id, index_key as sealed`;
 
 const shown = (sql: Sql) => sql`
   id, app_id, tenant_id, head_seq, encode(head_hash, 'hex') as head_hash, created_at, updated_at`;

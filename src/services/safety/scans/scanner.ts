@@ -5,8 +5,7 @@ import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { detectorCatalogue, type EngineResult, scan } from '../engine/index.ts';
-import { Interrupted } from '../engine/pace.ts';
+import { detectorCatalogue, type EngineResult, Interrupted, scan } from '../engine/index.ts';
 import type { Matchers, Rules } from '../matchers/matchers.ts';
 import {
   digestOf,

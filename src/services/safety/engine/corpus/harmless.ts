@@ -24,6 +24,8 @@ const makes: readonly Make[] = [
   (random) =>
     `Tracking ${random.characters(upperLetters, 2)}${random.digits(9)}${random.characters(upperLetters, 2)} is on its way.`,
   (random) => `Invoice INV-2026-${random.digits(6)} over ${amount(random)} EUR is due.`,
+  (random) =>
+    `Please pay ${random.pick(['INV', 'PO', 'Ref', 'RMA'])}-${random.digits(3)}-${random.digits(2)}-${random.digits(4)} by Friday.`,
   (random) => `The request ${uuid(random)} took ${random.between(2, 900)} ms.`,
   (random) => `{"id":"${uuid(random)}","ok":true,"count":${random.between(1, 99_999)}}`,
   (random) => `Upgrade to version ${version(random)} (build ${random.digits(5)}) today.`,

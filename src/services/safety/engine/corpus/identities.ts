@@ -1,6 +1,6 @@
 /** Made-up values of every kind of personal data, as people write them. Check digits are found by trying. */
 import { isCreditCard } from '../forms/cards.ts';
-import { isIbanSum, isLuhn } from '../forms/check-digits.ts';
+import { isIbanSum, isLuhn } from '../recognition/check-digits.ts';
 import { isBrCnpj, isBrCpf, isUsItin, isUsRouting, isUsSsn } from '../forms/national/americas.ts';
 import {
   isAuAbn,

@@ -1,4 +1,4 @@
-import { isLuhn } from './check-digits.ts';
+import { isLuhn } from '../recognition/check-digits.ts';
 
 /** The ranges of the issuers: first number of a range, last, and the lengths of its cards. */
 const issuers: readonly (readonly [first: string, last: string, shortest: number, longest: number])[] = [

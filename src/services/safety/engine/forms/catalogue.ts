@@ -1,4 +1,4 @@
-import { type Known, known } from './recognised.ts';
+import { type Known, known } from '../recognition/recognised.ts';
 
 /** The detectors of personal data. Context words of several words are looked for as neighbours. */
 const forms: readonly (readonly [

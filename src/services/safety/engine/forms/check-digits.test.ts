@@ -1,7 +1,7 @@
 import { stdnum } from 'stdnum';
 import { describe, expect, it } from 'vitest';
 import { Random } from '../corpus/random.ts';
-import { isVerhoeff } from './check-digits.ts';
+import { isVerhoeff } from '../recognition/check-digits.ts';
 import * as americas from './national/americas.ts';
 import * as asia from './national/asia-pacific.ts';
 import * as europe from './national/europe.ts';

@@ -3,7 +3,7 @@ import { recogniseBitcoin, recogniseEthereum } from './coins.ts';
 import { isBrCnpj } from './national/americas.ts';
 import { isCnResidentId, isInPan, isSgNric } from './national/asia-pacific.ts';
 import { isEsNif, isFiHetu, isFrNir, isGbNino, isItFiscalCode, isSePersonnummer } from './national/europe.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 import { isVin } from './vehicles.ts';
 
 interface Code {

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { hash } from 'node:crypto';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const base58check = createBase58check((bytes: Uint8Array) => hash('sha256', bytes, 'buffer'));
 const base58Form = /^[13][1-9A-HJ-NP-Za-km-z]{25,34}$/;

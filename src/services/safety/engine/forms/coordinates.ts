@@ -1,4 +1,4 @@
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 /** Latitude, then longitude, with at least three decimals; between them a separator, or the name of the second. Bounded. */
 const form =

@@ -1,5 +1,5 @@
-import { isDate } from './check-digits.ts';
-import type { Scan } from './scan.ts';
+import { isDate } from '../recognition/check-digits.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 /** The months by their names in six languages; the abbreviations are English. */
 const months = new Map<string, number>();

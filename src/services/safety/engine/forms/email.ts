@@ -1,5 +1,5 @@
-import { alphanumeric, classOf } from './characters.ts';
-import type { Scan } from './scan.ts';
+import { alphanumeric, classOf } from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const longestLocal = 64;
 const longestDomain = 253;

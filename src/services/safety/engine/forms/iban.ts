@@ -1,6 +1,6 @@
-import { alphanumeric, classOf, digit, letter } from './characters.ts';
-import { isIbanSum } from './check-digits.ts';
-import type { Scan } from './scan.ts';
+import { alphanumeric, classOf, digit, letter } from '../recognition/characters.ts';
+import { isIbanSum } from '../recognition/check-digits.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 /** The length of an IBAN by its country, from the registry of SWIFT. */
 const lengths = new Map(

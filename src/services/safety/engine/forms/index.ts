@@ -4,12 +4,12 @@ import { onlyWhenNamed, personalData } from './catalogue.ts';
 import { withoutOverlaps } from './overlaps.ts';
 import { recogniseNames } from './person-names.ts';
 import { originalSpan, plainText } from './plain-text.ts';
-import type { Detector, FormsRequest, Recognised } from './recognised.ts';
-import { Scan, scoringOf } from './scan.ts';
+import type { Detector, FormsRequest, Recognised } from '../recognition/recognised.ts';
+import { Scan, scoringOf } from '../recognition/scan.ts';
 import { scanText } from './scanner.ts';
 
 export { masked } from './masks.ts';
-export type { Detector, FormsRequest, Recognised } from './recognised.ts';
+export type { Detector, FormsRequest, Recognised } from '../recognition/recognised.ts';
 export { onlyWhenNamed };
 
 const catalogue = [...personalData, ...secrets];

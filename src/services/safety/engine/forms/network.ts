@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { classOf, digit, hexLetter, letter, runEnd, runStart, upper } from './characters.ts';
-import type { Scan } from './scan.ts';
+import { classOf, digit, hexLetter, letter, runEnd, runStart, upper } from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const hex = digit | hexLetter;
 const longestIpv6 = 39;

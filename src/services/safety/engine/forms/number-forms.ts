@@ -1,6 +1,6 @@
 /** What numbers look like that consist of digits and separators: their layouts, with the check that each has to pass. */
 import { isCreditCard } from './cards.ts';
-import { isDate, isLuhn } from './check-digits.ts';
+import { isDate, isLuhn } from '../recognition/check-digits.ts';
 import { isBrCnpj, isBrCpf, isUsItin, isUsRouting, isUsSsn } from './national/americas.ts';
 import {
   isAuAbn,

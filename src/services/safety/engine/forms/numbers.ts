@@ -1,6 +1,6 @@
-import { classOf, digit, runEnd } from './characters.ts';
+import { classOf, digit, letter, runEnd } from '../recognition/characters.ts';
 import { extendedKey, formsOf, separatorCode } from './number-forms.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const mostGroups = 8;
 const mostDigits = 19;
@@ -17,6 +17,7 @@ export function recogniseNumbers(scan: Scan, start: number, firstEnd: number): v
   let end = firstEnd;
   let key = extendedKey(0, 0, firstEnd - start);
   let digits: string | undefined;
+  const isPart = isPrefixed(text, start);
   for (let groups = 1, total = firstEnd - start; ; groups++) {
     const forms = formsOf(key);
     if (forms !== undefined && scan.ends(end)) {
@@ -24,7 +25,7 @@ export function recogniseNumbers(scan: Scan, start: number, firstEnd: number): v
       scan.work += forms.length * 20;
       for (const { type, isValid, base, alone } of forms)
         if (scan.wants(type) && !(alone && hasNeighbour(text, start, end)) && isValid(digits))
-          scan.add(type, start, end, type === dateOfBirth ? text.slice(start, end) : digits, base);
+          scan.add(type, start, end, type === dateOfBirth ? text.slice(start, end) : digits, base, isPart);
     }
     const separator = separatorCode(text.charCodeAt(end));
     if (separator < 0 || groups === mostGroups) return;
@@ -43,6 +44,10 @@ function withoutSeparators(text: string, start: number, end: number): string {
     if ((classOf(text.charCodeAt(at)) & digit) !== 0) digits += text.charAt(at);
   return digits;
 }
+
+/** Whether letters are joined to a number: those of `INV-123-45-6789` say what it counts. */
+const isPrefixed = (text: string, start: number): boolean =>
+  text.charAt(start - 1) === '-' && (classOf(text.charCodeAt(start - 2)) & letter) !== 0;
 
 const isDigit = (unit: number): boolean => (classOf(unit) & digit) !== 0;
 

@@ -1,4 +1,4 @@
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 /**
  * A cue and what follows it, each word at most 31 characters: a name of one to four words, with particles between them. All

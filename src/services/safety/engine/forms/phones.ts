@@ -1,7 +1,7 @@
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import { classOf, digit } from './characters.ts';
+import { classOf, digit } from '../recognition/characters.ts';
 import { isCountry, isInternationalLength, isNationalLength } from './phone-plans.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const fewestDigits = 7;
 const mostDigits = 17;

@@ -12,7 +12,7 @@ import {
   recogniseToken,
 } from '../secrets/tokens.ts';
 import { recogniseWebToken } from '../secrets/web-tokens.ts';
-import { alphanumeric, classOf, digit, lower, upper } from './characters.ts';
+import { alphanumeric, classOf, digit, lower, upper } from '../recognition/characters.ts';
 import { recogniseCode, recogniseSeparatedCode } from './codes.ts';
 import { recogniseCoordinates } from './coordinates.ts';
 import { recogniseWrittenDate } from './dates.ts';
@@ -21,10 +21,10 @@ import { recogniseIban } from './iban.ts';
 import { mayBeginMac, recogniseColons, recogniseIpv4, recogniseMac } from './network.ts';
 import { recogniseNumbers } from './numbers.ts';
 import { recogniseInternationalPhone, recogniseNationalPhone } from './phones.ts';
-import type { Scan } from './scan.ts';
+import type { Scan } from '../recognition/scan.ts';
 import { recogniseMrz } from './travel-documents.ts';
 import { recogniseUrl } from './urls.ts';
-import type { Wishes } from './wishes.ts';
+import type { Wishes } from '../recognition/wishes.ts';
 
 /** The work between two pauses: about a millisecond. */
 const workPerSlice = 32_768;

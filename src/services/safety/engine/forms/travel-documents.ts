@@ -1,5 +1,5 @@
-import { classOf, digit, upper } from './characters.ts';
-import type { Scan } from './scan.ts';
+import { classOf, digit, upper } from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 /** The values that ICAO 9303 gives the characters, and its weights. */
 const valueOf = (unit: number): number => (unit === 60 ? 0 : unit < 58 ? unit - 48 : unit - 55);

@@ -1,5 +1,13 @@
-import { alphanumeric, base64Sign, classOf, dot, hyphen, letter, runStart } from './characters.ts';
-import type { Scan } from './scan.ts';
+import {
+  alphanumeric,
+  base64Sign,
+  classOf,
+  dot,
+  hyphen,
+  letter,
+  runStart,
+} from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const longestScheme = 24;
 const longestAuthority = 512;

@@ -7,8 +7,8 @@ import {
   runEnd,
   runStart,
   underscore,
-} from '../forms/characters.ts';
-import type { Scan } from '../forms/scan.ts';
+} from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 import { entropy } from './entropy.ts';
 import { addSecretKey } from './tokens.ts';
 

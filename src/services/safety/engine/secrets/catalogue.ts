@@ -1,4 +1,4 @@
-import { type Known, known } from '../forms/recognised.ts';
+import { type Known, known } from '../recognition/recognised.ts';
 
 const rows: readonly (readonly [id: string, message: string, validator: string | null, base?: number])[] = [
   ['aws_access_key', 'AWS access key id', null],

@@ -1,5 +1,5 @@
-import { alphanumeric, base64Sign, runEnd } from '../forms/characters.ts';
-import type { Scan } from '../forms/scan.ts';
+import { alphanumeric, base64Sign, runEnd } from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const beginning = '-----BEGIN ';
 const ending = '-----END ';

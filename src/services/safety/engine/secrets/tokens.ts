@@ -9,8 +9,8 @@ import {
   runEnd,
   upper,
   urlSafe,
-} from '../forms/characters.ts';
-import type { Scan } from '../forms/scan.ts';
+} from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 import { entropy } from './entropy.ts';
 
 interface Token {

@@ -1,5 +1,5 @@
-import { runEnd, urlSafe } from '../forms/characters.ts';
-import type { Scan } from '../forms/scan.ts';
+import { runEnd, urlSafe } from '../recognition/characters.ts';
+import type { Scan } from '../recognition/scan.ts';
 
 const shortestHeader = 16;
 const longestHeader = 4_096;

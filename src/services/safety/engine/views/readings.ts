@@ -2,7 +2,7 @@ import type { View } from './view.ts';
 
 /** How a text is hidden. */
 export type Encoding =
-  'leet' | 'spaced' | 'reversed' | 'rot13' | 'tags' | 'base64' | 'hex' | 'percent' | 'escapes';
+  'leet' | 'spaced' | 'joined' | 'reversed' | 'rot13' | 'tags' | 'base64' | 'hex' | 'percent' | 'escapes';
 
 /** A way to read the text: a view, and where its parts lie in the text. */
 export interface Reading {

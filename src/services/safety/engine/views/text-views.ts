@@ -1,4 +1,5 @@
 import type { Pace } from '../pace.ts';
+import { divided } from './camel-case.ts';
 import { decoded } from './decoding.ts';
 import { disguisesOf, reversed, rotated, spelledOut, unleeted, type Disguises } from './disguises.ts';
 import { folded, type Folded } from './folding.ts';
@@ -40,6 +41,7 @@ export class TextViews {
     const found = [
       await this.leet(),
       isSpelled ? await spelledOut(this.folded, this.#pace) : undefined,
+      await divided(this.text, this.folded, this.#pace),
       await decoded(this.text, this.#pace),
     ];
     return found.filter((candidate) => candidate !== undefined);

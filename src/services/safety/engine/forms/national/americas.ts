@@ -1,5 +1,5 @@
 /** National numbers of the Americas, without separators and in upper case; the forms have been checked already. */
-import { digitAt, weighted } from '../check-digits.ts';
+import { digitAt, weighted } from '../../recognition/check-digits.ts';
 
 /** Numbers that were printed on sample cards and never issued again. */
 const neverIssued = new Set(['078051120', '219099999']);

@@ -1,5 +1,5 @@
 /** National numbers of Asia, Africa and Australia, without separators and in upper case; the forms have been checked already. */
-import { digitAt, isDate, isLuhn, isVerhoeff, weighted } from '../check-digits.ts';
+import { digitAt, isDate, isLuhn, isVerhoeff, weighted } from '../../recognition/check-digits.ts';
 
 const number = (digits: string, from: number, to: number) => Number(digits.slice(from, to));
 

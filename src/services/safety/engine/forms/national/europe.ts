@@ -1,5 +1,12 @@
 /** National numbers of Europe, without separators and in upper case; the forms have been checked already. */
-import { digitAt, isDate, isLuhn, isMod11And10, remainder, weighted } from '../check-digits.ts';
+import {
+  digitAt,
+  isDate,
+  isLuhn,
+  isMod11And10,
+  remainder,
+  weighted,
+} from '../../recognition/check-digits.ts';
 
 const number = (digits: string, from: number, to: number) => Number(digits.slice(from, to));
 

@@ -72,8 +72,19 @@ export class Scan {
     return this.#wanted.has(type);
   }
 
-  /** Adds a finding with the score of its base and its neighbours. `base` replaces that of the catalogue. */
-  add(type: string, start: number, end: number, normalised: string, base?: number): void {
+  /**
+   * Adds a finding with the score of its base and its neighbours.
+   * @param base replaces that of the catalogue
+   * @param isCounted whether something else than neighbours says that it counts things, unless they name it
+   */
+  add(
+    type: string,
+    start: number,
+    end: number,
+    normalised: string,
+    base?: number,
+    isCounted: boolean = false,
+  ): void {
     if (!this.#wanted.has(type)) return;
     const scored = this.#scoring.get(type)!;
     const words = this.#neighbours(start, end);
@@ -83,7 +94,7 @@ export class Scan {
       if (isExample(words)) score -= lowering;
     } else {
       if (isNamed) score += raise;
-      if (isCounter(words)) score -= lowering;
+      if (isCounter(words) || (isCounted && !isNamed)) score -= lowering;
     }
     score = Math.round(Math.min(0.99, score) * 10_000) / 10_000;
     if (score > 0) this.found.push({ type, start, end, score, normalised, isNamed });
