@@ -28,7 +28,10 @@ const types: Readonly<Record<number, ErrorType>> = {
 };
 
 /** The service's error envelope. A message that begins with the name of a field names it in `param`, too. */
-export function encodeError({ kind, message, details = {} }: DomainError, status: number): { error: ErrorInfo } {
+export function encodeError(
+  { kind, message, details = {} }: DomainError,
+  status: number,
+): { error: ErrorInfo } {
   const { code = codes[kind] ?? 'internal_error', about } = details as Marks;
   const param = paramIn(message);
   return {
@@ -70,9 +73,11 @@ export const Refused = (
   new DomainError(kind, message, { ...options, details: { code, ...(about !== undefined && { about }) } });
 
 /** The code of an error, where it is one of the service's own. */
-export const codeOf = (error: DomainError): ErrorCode | undefined => (error.details as Marks | undefined)?.code;
+export const codeOf = (error: DomainError): ErrorCode | undefined =>
+  (error.details as Marks | undefined)?.code;
 
-const missing = (code: ErrorCode, what: string) => () => Refused(code, `${what} not found`, { kind: 'notFound' });
+const missing = (code: ErrorCode, what: string) => () =>
+  Refused(code, `${what} not found`, { kind: 'notFound' });
 
 export const PlanNotFound = missing('plan_not_found', 'plan');
 export const SubscriptionNotFound = missing('subscription_not_found', 'subscription');

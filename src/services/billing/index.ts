@@ -64,7 +64,11 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
       const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
-      const intake = createIntake({ db, mostWaiting: settings.meterBuffer, mostTogether: settings.meterBatch });
+      const intake = createIntake({
+        db,
+        mostWaiting: settings.meterBuffer,
+        mostTogether: settings.meterBatch,
+      });
       const pdfs = createInvoicePdfs(settings);
       const grants = createGrants({ ...deps, current: bringTenantUpToDate(deps) });
       return {

@@ -60,6 +60,10 @@ export const pro = {
   },
 };
 
+interface Refusal {
+  readonly error: { readonly code: string; readonly message: string };
+}
+
 /** Short helpers for the tests of this service. Each expects success; the tests themselves check refusals. */
 export const tools = (api: Api) => {
   const send = async (
@@ -89,12 +93,17 @@ export const tools = (api: Api) => {
     /** Drafts an invoice. */
     draft: (subscription: Pick<Subscription, 'id'>): Promise<Invoice> =>
       send('POST', '/billing/invoices', { body: { subscription_id: subscription.id } }),
-    finalize: ({ id }: Pick<Invoice, 'id'>): Promise<Invoice> => send('POST', `/billing/invoices/${id}/finalize`),
+    finalize: ({ id }: Pick<Invoice, 'id'>): Promise<Invoice> =>
+      send('POST', `/billing/invoices/${id}/finalize`),
     invoice: (id: string): Promise<Invoice> => send('GET', `/billing/invoices/${id}`),
     /** The invoices of a subscription with their lines, oldest first. */
     async invoices({ id }: Pick<Subscription, 'id'>): Promise<Invoice[]> {
-      const { data } = (await send('GET', `/billing/invoices?limit=100&subscription_id=${id}`)) as { data: Invoice[] };
-      return await Promise.all(data.reverse().map((one) => send('GET', `/billing/invoices/${one.id}`) as Promise<Invoice>));
+      const { data } = (await send('GET', `/billing/invoices?limit=100&subscription_id=${id}`)) as {
+        data: Invoice[];
+      };
+      return await Promise.all(
+        data.reverse().map((one) => send('GET', `/billing/invoices/${one.id}`) as Promise<Invoice>),
+      );
     },
     /** Returns the status, the code and the message, which most refusal tests compare. */
     async refusal(
@@ -102,8 +111,9 @@ export const tools = (api: Api) => {
       path: string,
       options: TestRequest = {},
     ): Promise<[status: number, code: string, message: string]> {
-      const { status, body } = await api.request(method, `/billing${path}`, options);
-      return [status, body?.error?.code ?? '', body?.error?.message ?? ''];
+      const answer = await api.request(method, `/billing${path}`, options);
+      const { error } = (answer.body ?? {}) as Partial<Refusal>;
+      return [answer.status, error?.code ?? '', error?.message ?? ''];
     },
   };
 };

@@ -39,7 +39,9 @@ describe('credit', () => {
     const answers = await Promise.all(Array.from({ length: 16 }, () => credit(id, body)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 200));
     expect((await api.send('GET', `/billing/customers/${id}`)).balance.amount).toBe(-1_000);
-    expect((await credit(id, { ...body, amount: usd(2_000) })).body.error.code).toBe('duplicate_idempotency_key');
+    expect((await credit(id, { ...body, amount: usd(2_000) })).body.error.code).toBe(
+      'duplicate_idempotency_key',
+    );
   });
 
   it('is refused in another currency, of nothing, and to others than the operator', async () => {
@@ -61,7 +63,9 @@ describe('erasure', () => {
     expect(await api.refusal('DELETE', `/billing/customers/${customer.id}`)).toEqual([
       ...[400, 'has_active_subscriptions', 'customer has a live subscription'],
     ]);
-    await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { body: { immediately: true } });
+    await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, {
+      body: { immediately: true },
+    });
     await api.send('DELETE', `/billing/customers/${customer.id}`);
     expect((await api.refusal('GET', `/billing/customers/${customer.id}`))[1]).toBe('customer_not_found');
     expect((await api.invoice(final.id)).bill_to).toMatchObject({
@@ -100,24 +104,35 @@ describe('of a customer', () => {
     await api.use(tenant, 'seats', 3);
     const draft = await api.draft(subscription);
     const list = (what: string) => api.send('GET', `/billing/customers/${customer.id}/${what}`);
-    expect(await list('subscriptions')).toMatchObject({ data: [{ id: subscription.id }], pagination: { total: 1 } });
+    expect(await list('subscriptions')).toMatchObject({
+      data: [{ id: subscription.id }],
+      pagination: { total: 1 },
+    });
     expect(await list('invoices?status=draft')).toMatchObject({ data: [{ id: draft.id, line_items: [] }] });
     expect((await list('invoices?status=paid')).data).toEqual([]);
     expect(await list('usage')).toMatchObject({
       period_start: '2026-01-15T10:00:00.000Z',
-      usage: { seats: { used: 3, limit: 20, remaining: 17 }, api_calls: { used: 0, limit: -1, remaining: -1 } },
+      usage: {
+        seats: { used: 3, limit: 20, remaining: 17 },
+        api_calls: { used: 0, limit: -1, remaining: -1 },
+      },
     });
   });
 
   it('everything is exported, a record a line', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+    await api.send('POST', '/billing/payment-methods', {
+      body: { customer_id: customer.id, token: 'tok_visa' },
+    });
     const subscription = await api.subscribe(tenant, await api.plan());
     await Promise.all(Array.from({ length: 3 }, () => api.use(tenant, 'seats', 1)));
     await api.send('POST', `/billing/invoices/${(await api.draft(subscription)).id}/pay`);
     const { status, text } = await server.request('GET', `/billing/billing/customers/${customer.id}/export`);
     expect(status).toBe(200);
-    const lines = text.trimEnd().split('\n').map((line) => JSON.parse(line) as { kind: string });
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { kind: string });
     expect(lines.map(({ kind }) => kind)).toEqual([
       ...['customer', 'payment_method', 'subscription', 'invoice', 'payment'],
       ...['usage_event', 'usage_event', 'usage_event'],

@@ -60,4 +60,3 @@ export function accounts(deps: AccountDeps) {
     export: async ({ id }, context) => exported(deps, await found(context, id)),
   } satisfies Pick<Customers<Context>, Account>;
 }
-

@@ -17,7 +17,10 @@ import { subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 const together = 200;
 
 /** Everything that is stored about a customer and its tenant, one record a line, each kind oldest first. */
-export async function* exported({ db }: Pick<Deps, 'db'>, customer: CustomerRow): AsyncIterable<CustomerExportLine> {
+export async function* exported(
+  { db }: Pick<Deps, 'db'>,
+  customer: CustomerRow,
+): AsyncIterable<CustomerExportLine> {
   const { tenant_id, app_id, id } = customer;
   const place = { tenant_id, app_id };
   yield { kind: 'customer', record: customerOf(customer) };

@@ -64,7 +64,9 @@ async function attempt(tx: Write, deps: PaymentDeps, due: DueInvoice): Promise<P
 }
 
 const isDue = ({ status, next_attempt_at }: InvoiceRow, now: number): boolean =>
-  (status === 'pending' || status === 'past_due') && next_attempt_at !== null && Date.parse(next_attempt_at) <= now;
+  (status === 'pending' || status === 'past_due') &&
+  next_attempt_at !== null &&
+  Date.parse(next_attempt_at) <= now;
 
 async function methodOf(
   { sql }: Pick<Write, 'sql'>,

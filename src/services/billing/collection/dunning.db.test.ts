@@ -43,9 +43,16 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 /** A renewal that has just become final, of a customer with or without a card. */
-async function renewed({ card }: { card: boolean }): Promise<{ subscription: Subscription; invoice: Invoice }> {
+async function renewed({
+  card,
+}: {
+  card: boolean;
+}): Promise<{ subscription: Subscription; invoice: Invoice }> {
   const customer = await api.customer(tenant);
-  if (card) await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+  if (card)
+    await api.send('POST', '/billing/payment-methods', {
+      body: { customer_id: customer.id, token: 'tok_visa' },
+    });
   const subscription = await api.subscribe(tenant, await api.plan());
   clock.turn('2026-02-15T10:00:00Z');
   await sweep();
@@ -88,7 +95,10 @@ describe('a final renewal', () => {
     expect(await api.invoice(invoice.id)).toMatchObject({ status: 'past_due', next_attempt_at: null });
     // It stays payable, and what was used since is invoiced.
     await after(217);
-    expect((await api.invoices(subscription)).map(({ origin }) => origin)).toEqual(['renewal', 'cancellation']);
+    expect((await api.invoices(subscription)).map(({ origin }) => origin)).toEqual([
+      'renewal',
+      'cancellation',
+    ]);
     expect((await api.send('POST', `/billing/invoices/${invoice.id}/pay`)).status).toBe('paid');
   });
 
@@ -105,7 +115,9 @@ describe('a final renewal', () => {
   it('is charged once, whichever process comes first', async () => {
     const { invoice } = await renewed({ card: false });
     const { data } = await api.send('GET', `/billing/customers?tenant_id=${tenant}`);
-    await api.send('POST', '/billing/payment-methods', { body: { customer_id: data[0].id, token: 'tok_visa' } });
+    await api.send('POST', '/billing/payment-methods', {
+      body: { customer_id: data[0].id, token: 'tok_visa' },
+    });
     clock.turn(24 * hour);
     await Promise.all([sweep(), sweep(), sweep()]);
     await sweep();
@@ -128,14 +140,20 @@ describe('a final renewal', () => {
 
 it('an invoice that credit covers is paid without a charge', async () => {
   const customer = await api.customer(tenant);
-  await api.send('POST', `/billing/customers/${customer.id}/credit`, { body: { amount: { amount: 10_000, currency: 'usd' } } });
+  await api.send('POST', `/billing/customers/${customer.id}/credit`, {
+    body: { amount: { amount: 10_000, currency: 'usd' } },
+  });
   const subscription = await api.subscribe(tenant, await api.plan());
   clock.turn('2026-02-15T10:00:00Z');
   await sweep();
   clock.turn('2026-02-15T11:00:00Z');
   await sweep();
   const [invoice] = await api.invoices(subscription);
-  expect(invoice).toMatchObject({ status: 'paid', credit_applied: { amount: 4900 }, amount_due: { amount: 0 } });
+  expect(invoice).toMatchObject({
+    status: 'paid',
+    credit_applied: { amount: 4900 },
+    amount_due: { amount: 0 },
+  });
   expect((await api.send('GET', `/billing/customers/${customer.id}`)).balance.amount).toBe(-5_100);
   expect(charges).toEqual([]);
 });

@@ -31,7 +31,8 @@ export const collectionSweeps = (deps: PaymentDeps): Sweep[] => [
     steps: [
       async (batch, signal) => {
         const due = await dueInvoiceStore(deps.db.sql).overdue(deps.clock.now(), batch);
-        for (const one of due) if (signal?.aborted !== true) await guarded(deps, one, () => markOverdue(deps, one));
+        for (const one of due)
+          if (signal?.aborted !== true) await guarded(deps, one, () => markOverdue(deps, one));
         return due.length;
       },
     ],

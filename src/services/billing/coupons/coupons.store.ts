@@ -1,6 +1,6 @@
 import type { Coupon, RedeemedCoupon } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.store.ts';
 
 /** A coupon as it is stored. */

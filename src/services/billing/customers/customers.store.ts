@@ -1,7 +1,7 @@
 import type { Customer } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import { emailKey } from './email.ts';
 
 /** A customer as it is stored. */

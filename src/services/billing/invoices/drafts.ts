@@ -22,7 +22,10 @@ export interface DraftTerms extends Scope {
 }
 
 /** The charges of an invoice that is made or computed again: those of a renewal are of the periods that had ended with it. */
-export const scopeOf = ({ origin, period_end }: Pick<InvoiceRow, 'origin' | 'period_end'>, now: number): Scope =>
+export const scopeOf = (
+  { origin, period_end }: Pick<InvoiceRow, 'origin' | 'period_end'>,
+  now: number,
+): Scope =>
   origin === 'renewal'
     ? { asOf: Date.parse(period_end), withRunning: false }
     : { asOf: now, withRunning: origin === 'manual' };
@@ -57,7 +60,12 @@ async function stored(
   { origin, currency, period, finalizeAt, metadata }: DraftTerms,
   result: Computed,
 ): Promise<InvoiceRow> {
-  if (hasInexpressibleAmount(result.lines.map(({ amount }) => amount), result.figures))
+  if (
+    hasInexpressibleAmount(
+      result.lines.map(({ amount }) => amount),
+      result.figures,
+    )
+  )
     throw Refused('invoice_incomplete', 'invoice has an amount that is too large');
   const year = numberingYear(now);
   const row: InvoiceRow = {

@@ -10,7 +10,7 @@ import type {
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { newId } from '../../../lib/ids.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import type { Line } from './lines.ts';
 import { isInvoiceNumber } from './numbers.ts';
 

@@ -57,7 +57,12 @@ export function checkOpen({ status }: Pick<InvoiceRow, 'status'>): void {
  * Adds money that has arrived to an invoice, as far as it is due, and returns what is left over: all of it when the invoice is paid or
  * voided. An invoice that is covered is paid, and with its last debt gone, its subscription is active again.
  */
-export async function receive(tx: Tx, key: InvoiceKey & { app_id: string }, amount: bigint, at: number): Promise<bigint> {
+export async function receive(
+  tx: Tx,
+  key: InvoiceKey & { app_id: string },
+  amount: bigint,
+  at: number,
+): Promise<bigint> {
   const { sql, emit } = tx;
   const { invoice, subscription } = await lockInvoice(tx, { app: key.app_id, tenant: key.tenant_id }, key.id);
   if (invoice.status !== 'pending' && invoice.status !== 'past_due') return amount;
@@ -70,16 +75,25 @@ export async function receive(tx: Tx, key: InvoiceKey & { app_id: string }, amou
   };
   await invoiceStore(sql).change(invoice, change, at);
   if (isCovered) {
-    emit('billing.invoice.paid', invoice, invoiceOf({ ...invoice, ...change, updated_at: momentText(at) }, []));
+    emit(
+      'billing.invoice.paid',
+      invoice,
+      invoiceOf({ ...invoice, ...change, updated_at: momentText(at) }, []),
+    );
     await recover(tx, subscription, at);
   }
   return amount - taken;
 }
 
 /** Makes a subscription active again when none of its invoices is overdue and none has failed. */
-export async function recover({ sql, emit }: Tx, subscription: ListedSubscription, at: number): Promise<void> {
+export async function recover(
+  { sql, emit }: Tx,
+  subscription: ListedSubscription,
+  at: number,
+): Promise<void> {
   const status = nextStatus(subscription.status, 'debtsAreCleared');
-  if (status === undefined || (await invoiceStore(sql).hasDebts(subscription.tenant_id, subscription.id))) return;
+  if (status === undefined || (await invoiceStore(sql).hasDebts(subscription.tenant_id, subscription.id)))
+    return;
   await subscriptionStore(sql).change(subscription, { status }, at);
   const changed = { ...subscription, status, updated_at: momentText(at) };
   emit('billing.subscription.activated', changed, subscriptionOf(changed));

@@ -36,7 +36,11 @@ it('usage becomes an invoice, and the invoice is paid', async () => {
     ],
   });
   const final = await api.finalize(draft);
-  expect(final).toMatchObject({ status: 'pending', bill_to: { name: 'Acme GmbH' }, amount_due: { amount: 5000 } });
+  expect(final).toMatchObject({
+    status: 'pending',
+    bill_to: { name: 'Acme GmbH' },
+    amount_due: { amount: 5000 },
+  });
   expect(await api.refusal('POST', `/billing/invoices/${draft.number}/finalize`)).toEqual([
     400,
     'invoice_finalized',
@@ -49,6 +53,8 @@ it('usage becomes an invoice, and the invoice is paid', async () => {
     body: { invoice_id: draft.id, payment_method_id: method.id },
   });
   expect(payment).toMatchObject({ status: 'pending', amount: { amount: 5000 } });
-  await expect.poll(() => api.invoice(draft.id)).toMatchObject({ status: 'paid', amount_paid: { amount: 5000 } });
+  await expect
+    .poll(() => api.invoice(draft.id))
+    .toMatchObject({ status: 'paid', amount_paid: { amount: 5000 } });
   expect(await api.send('GET', `/billing/payments/${payment.id}`)).toMatchObject({ status: 'succeeded' });
 });

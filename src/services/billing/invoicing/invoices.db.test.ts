@@ -28,7 +28,7 @@ describe('numbers', () => {
   it('32 drafts at once have 32 numbers without a gap, and the next year starts again', async () => {
     const subscription = await subscribed();
     const before = await api.draft(subscription);
-    const made = (await Promise.all(Array.from({ length: 32 }, () => api.draft(subscription)))) as Invoice[];
+    const made = await Promise.all(Array.from({ length: 32 }, () => api.draft(subscription)));
     const first = Number(before.number.slice(-6));
     expect(made.map(({ number }) => Number(number.slice(-6))).sort((one, other) => one - other)).toEqual(
       Array.from({ length: 32 }, (_, index) => first + 1 + index),
@@ -62,7 +62,9 @@ describe('finalize', () => {
 
   it('twice at once makes one invoice', async () => {
     const draft = await api.draft(await subscribed());
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/finalize`)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/finalize`)),
+    );
     expect(codes(answers)).toEqual(['200', ...Array.from({ length: 7 }, () => '400 invoice_finalized')]);
   });
 
@@ -73,19 +75,25 @@ describe('finalize', () => {
     const [final] = await Promise.all([api.finalize(draft), ...uses]);
     const next = await api.draft(subscription);
     const of = ({ line_items }: Invoice) =>
-      line_items.filter(({ feature_key }) => feature_key === 'api_calls').reduce((sum, one) => sum + one.amount.amount, 0);
+      line_items
+        .filter(({ feature_key }) => feature_key === 'api_calls')
+        .reduce((sum, one) => sum + one.amount.amount, 0);
     expect(of(final) + of(next)).toBe(5_000);
   });
 
   it('needs the country of the customer once the app has tax rates, which then tax the subtotal', async () => {
-    const rate = await api.send('POST', '/billing/tax-rates', { body: { country: 'de', name: 'VAT', rate: '19' } });
+    const rate = await api.send('POST', '/billing/tax-rates', {
+      body: { country: 'de', name: 'VAT', rate: '19' },
+    });
     try {
       const customer = await api.customer(tenant);
       const draft = await api.draft(await subscribed());
       expect(await api.refusal('POST', `/billing/invoices/${draft.id}/finalize`)).toEqual([
         ...[400, 'invoice_incomplete', 'customer has no country, so that its tax is not known'],
       ]);
-      await api.send('PUT', `/billing/customers/${customer.id}`, { body: { billing_address: { country: 'de' } } });
+      await api.send('PUT', `/billing/customers/${customer.id}`, {
+        body: { billing_address: { country: 'de' } },
+      });
       expect(await api.finalize(draft)).toMatchObject({
         subtotal: { amount: 4900 },
         tax_amount: { amount: 931 },
@@ -102,7 +110,9 @@ describe('void', () => {
   it('writes the charges off; with rebill, they are owed again', async () => {
     const subscription = await subscribed();
     const first = await api.finalize(await api.draft(subscription));
-    expect(await api.send('POST', `/billing/invoices/${first.id}/void`, { body: { reason: 'mistake' } })).toMatchObject({
+    expect(
+      await api.send('POST', `/billing/invoices/${first.id}/void`, { body: { reason: 'mistake' } }),
+    ).toMatchObject({
       status: 'voided',
       void_reason: 'mistake',
       next_attempt_at: null,
@@ -134,13 +144,19 @@ describe('pay', () => {
     expect(data).toMatchObject([
       { status: 'succeeded', processor_name: 'manual', customer_id: customer.id, amount: { amount: 4900 } },
     ]);
-    expect(await api.refusal('POST', `/billing/invoices/${draft.id}/pay`)).toEqual([400, 'invoice_paid', 'invoice is paid']);
+    expect(await api.refusal('POST', `/billing/invoices/${draft.id}/pay`)).toEqual([
+      400,
+      'invoice_paid',
+      'invoice is paid',
+    ]);
     expect((await api.refusal('POST', `/billing/invoices/${draft.id}/void`))[1]).toBe('invoice_paid');
   });
 
   it('8 times at once records one payment', async () => {
     const draft = await api.draft(await subscribed());
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/pay`)));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/pay`)),
+    );
     expect(codes(answers)).toEqual(['200', ...Array.from({ length: 7 }, () => '400 invoice_paid')]);
     const { data } = await api.send('GET', `/billing/payments?invoice_id=${draft.id}`);
     expect(data).toHaveLength(1);
@@ -152,6 +168,9 @@ it('a tenant drafts and reads its invoices, and nothing more', async () => {
   for (const verb of ['finalize', 'void', 'pay'])
     expect((await post(`/billing/invoices/${draft.id}/${verb}`, { tenant })).status).toBe(403);
   expect((await server.request('GET', `/billing/billing/invoices/${draft.id}`, { tenant })).status).toBe(200);
-  const foreign = await post('/billing/invoices', { tenant: 'other', body: { subscription_id: draft.subscription_id } });
+  const foreign = await post('/billing/invoices', {
+    tenant: 'other',
+    body: { subscription_id: draft.subscription_id },
+  });
   expect([foreign.status, foreign.body.error.code]).toEqual([404, 'subscription_not_found']);
 });

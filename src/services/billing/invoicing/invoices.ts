@@ -48,7 +48,11 @@ export function invoices(deps: Deps) {
     async list({ tenant_id, limit, offset, start, end, ...filter }, context) {
       const times = { start: instantOf(start, 'start'), end: instantOf(end, 'end') };
       const page = { limit, offset };
-      const found = await invoiceStore(db.sql).list(viewOf(context, tenant_id), { ...filter, ...times }, page);
+      const found = await invoiceStore(db.sql).list(
+        viewOf(context, tenant_id),
+        { ...filter, ...times },
+        page,
+      );
       return pageOf(page, found, (row) => invoiceOf(row, []));
     },
 

@@ -50,7 +50,12 @@ export async function voidInvoice(
 async function giveBack({ sql }: Write, invoice: InvoiceRow, now: number): Promise<void> {
   const paid = BigInt(invoice.amount_paid) + BigInt(invoice.credit_applied);
   if (paid === 0n || invoice.customer_id === null) return;
-  const about = { reason: `${invoice.number} voided`, idempotencyKey: null, invoiceId: invoice.id, paymentId: null };
+  const about = {
+    reason: `${invoice.number} voided`,
+    idempotencyKey: null,
+    invoiceId: invoice.id,
+    paymentId: null,
+  };
   await balanceStore(sql).change(invoice.tenant_id, invoice.customer_id, -paid, about, now);
 }
 

@@ -16,7 +16,8 @@ export async function cancelAtPeriodEnd(
   now: number,
 ): Promise<ListedSubscription> {
   if (row.cancel_at !== null) return row;
-  if (Date.parse(row.current_period_end) <= now) return await end(tx, deps, row, { status: 'canceled', at: now });
+  if (Date.parse(row.current_period_end) <= now)
+    return await end(tx, deps, row, { status: 'canceled', at: now });
   const after = await changed(tx, row, { cancel_at: row.current_period_end }, now);
   await follow(tx, after, Date.parse(row.current_period_end), []);
   tx.emit('billing.subscription.updated', after, subscriptionOf(after));

@@ -183,9 +183,12 @@ describe('cancel', () => {
   });
 
   it('at once owes the time used, and late usage is billed once more', async () => {
-    const subscription = await api.subscribe(tenant, await api.plan(priced(3100, { tiers: [
-      { feature_key: 'api_calls', up_to: -1, unit_amount: usd(10) },
-    ] })));
+    const subscription = await api.subscribe(
+      tenant,
+      await api.plan(
+        priced(3100, { tiers: [{ feature_key: 'api_calls', up_to: -1, unit_amount: usd(10) }] }),
+      ),
+    );
     clock.turn('2026-01-25T10:00:00Z');
     expect(await act(subscription.id, 'cancel', { immediately: true })).toMatchObject({ status: 'canceled' });
     clock.turn('2026-01-25T11:00:00Z');

@@ -8,7 +8,11 @@ import { beginning } from '../periods/course.ts';
 import { segmentAt } from '../periods/segments.ts';
 import { planStore, type SubscribablePlan } from '../plans/plans.store.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
-import { type ListedSubscription, type SubscriptionRow, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
+import {
+  type ListedSubscription,
+  type SubscriptionRow,
+  subscriptionStore,
+} from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
 import { payersStore } from './payers.store.ts';
 import { advance, type LifecycleDeps } from './renewals.ts';
@@ -80,7 +84,8 @@ async function checkCustomer(
   if (customer_id === null) return;
   const customer = await payersStore(sql).keep(tenant_id, app, customer_id);
   if (customer === undefined) throw CustomerNotFound();
-  if (customer.currency !== currency) throw Invalid(`customer_id: is billed in ${customer.currency}, the plan in ${currency}`);
+  if (customer.currency !== currency)
+    throw Invalid(`customer_id: is billed in ${customer.currency}, the plan in ${currency}`);
 }
 
 function trialDaysOf(
@@ -115,4 +120,3 @@ async function startOf(
   if (start < free) throw Invalid(`starts_at: the tenant had another subscription until ${momentText(free)}`);
   return start;
 }
-

@@ -20,11 +20,20 @@ interface Debt {
  * Notes that an attempt to collect an invoice has failed. It is tried again after the waits of the settings; after the last attempt, the
  * subscription expires, and the invoice remains to be paid.
  */
-export async function collectionFailed(tx: Write, deps: LifecycleDeps, { invoice, subscription }: Debt): Promise<void> {
+export async function collectionFailed(
+  tx: Write,
+  deps: LifecycleDeps,
+  { invoice, subscription }: Debt,
+): Promise<void> {
   if (invoice.status !== 'pending' && invoice.status !== 'past_due') return;
   const now = deps.clock.now();
   const next = nextAttempt(invoice.attempt_count, now, deps.settings.dunningMs);
-  const after = await changedInvoice(tx, invoice, { next_attempt_at: next === undefined ? null : momentText(next) }, now);
+  const after = await changedInvoice(
+    tx,
+    invoice,
+    { next_attempt_at: next === undefined ? null : momentText(next) },
+    now,
+  );
   tx.emit('billing.invoice.payment_failed', after, invoiceOf(after, []));
   const late = await pastDue(tx, subscription, 'paymentFails', now);
   if (next !== undefined) return;
@@ -35,7 +44,11 @@ export async function collectionFailed(tx: Write, deps: LifecycleDeps, { invoice
 }
 
 /** Notes that an invoice was not paid by its due date. */
-export async function overdue(tx: Write, { clock }: Pick<LifecycleDeps, 'clock'>, { invoice, subscription }: Debt): Promise<void> {
+export async function overdue(
+  tx: Write,
+  { clock }: Pick<LifecycleDeps, 'clock'>,
+  { invoice, subscription }: Debt,
+): Promise<void> {
   const now = clock.now();
   const after = await changedInvoice(tx, invoice, { status: 'past_due' }, now);
   tx.emit('billing.invoice.past_due', after, invoiceOf(after, []));

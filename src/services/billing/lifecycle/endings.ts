@@ -47,7 +47,11 @@ export async function end(
 }
 
 /** Invoices the usage of an ended subscription that came late. */
-export async function closeLate(tx: Write, deps: EndingDeps, subscription: ListedSubscription): Promise<void> {
+export async function closeLate(
+  tx: Write,
+  deps: EndingDeps,
+  subscription: ListedSubscription,
+): Promise<void> {
   const now = deps.clock.now();
   await changed(tx, subscription, { next_action_at: null }, now);
   await draftUnlessFree(tx, deps, subscription, {

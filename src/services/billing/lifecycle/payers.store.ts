@@ -4,7 +4,11 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 /** The statements about who pays for a subscription. */
 export const payersStore = (sql: Sql) => ({
   /** Reads a customer, which cannot be erased until the end of the transaction. */
-  async keep(tenant: string, app: string, customerId: string): Promise<{ readonly currency: string } | undefined> {
+  async keep(
+    tenant: string,
+    app: string,
+    customerId: string,
+  ): Promise<{ readonly currency: string } | undefined> {
     const [customer] = await sql<{ currency: string }[]>`
       select currency from billing.customer
       where tenant_id = ${tenant} and app_id = ${app} and id = ${customerId} and deleted_at is null

@@ -11,15 +11,7 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 import { totalsStore } from '../usage/totals.store.ts';
 import type { Write } from '../writes.ts';
 import { invoicePeriod, type LifecycleDeps } from './renewals.ts';
-import {
-  changed,
-  cuttableFrom,
-  follow,
-  periodMembers,
-  positionOf,
-  standingOf,
-  termsAt,
-} from './standing.ts';
+import { changed, cuttableFrom, follow, periodMembers, positionOf, standingOf, termsAt } from './standing.ts';
 
 const messages = {
   subscription_not_active: 'subscription is neither active nor trialing',
@@ -85,7 +77,10 @@ async function isOverLimit(
 ): Promise<boolean> {
   const limited = features.filter(isHardLimit);
   if (limited.length === 0) return false;
-  const used = await totalsStore(sql).allTime(row, limited.map(({ key }) => key));
+  const used = await totalsStore(sql).allTime(
+    row,
+    limited.map(({ key }) => key),
+  );
   return limited.some(({ key, limit }) => (used.get(key) ?? new Big(0)).gt(limit));
 }
 

@@ -35,13 +35,18 @@ it('events that enter while the subscription starts, changes and renews are coun
   const [first, second] = [await api.plan(), await api.plan()];
   const sweep = sweeping(server, clock);
   const send = () =>
-    times(40, (index) => api.use(tenant, 'api_calls', 1, { idempotency_key: `${clock.now()}-${index}-${Math.random()}` }));
+    times(40, (index) =>
+      api.use(tenant, 'api_calls', 1, { idempotency_key: `${clock.now()}-${index}-${Math.random()}` }),
+    );
   const early = send();
   const subscription = await api.subscribe(tenant, first);
   await early;
   for (const plan of [second, first, second]) {
     clock.turn(3_600_000);
-    await Promise.all([send(), post(`/billing/subscriptions/${subscription.id}/change-plan`, { plan_id: plan.id })]);
+    await Promise.all([
+      send(),
+      post(`/billing/subscriptions/${subscription.id}/change-plan`, { plan_id: plan.id }),
+    ]);
   }
   clock.turn('2026-02-15T10:00:00Z');
   await Promise.all([send(), sweep()]);

@@ -12,14 +12,7 @@ import { SubscriptionNotFound } from '../errors.ts';
 import type { Write } from '../writes.ts';
 import { closeLate, currencyOf, end } from './endings.ts';
 import { payersStore } from './payers.store.ts';
-import {
-  changed,
-  follow,
-  periodMembers,
-  positionOf,
-  standingOf,
-  termsAt,
-} from './standing.ts';
+import { changed, follow, periodMembers, positionOf, standingOf, termsAt } from './standing.ts';
 
 export type LifecycleDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
 
@@ -68,7 +61,8 @@ async function advanceOnce(
     await closeLate(tx, deps, row);
     return { ...row, next_action_at: null };
   }
-  if (row.cancel_at !== null && row.cancel_at <= due) return await end(tx, deps, row, { status: 'canceled', at });
+  if (row.cancel_at !== null && row.cancel_at <= due)
+    return await end(tx, deps, row, { status: 'canceled', at });
   if (row.status === 'paused') return await resume(tx, deps, row, at);
   if (row.status === 'trialing' && due < row.trial_end!) return await tellOfTrialEnd(tx, deps, row);
   if (row.status === 'trialing') return await endTrial(tx, deps, row, at);

@@ -30,7 +30,8 @@ export async function standingOf(sql: Sql, subscription: ListedSubscription, at:
 /** Where the subscription stands at a time, which one of its segments contains. */
 export function positionOf({ subscription, segments }: Standing, at: number): Position {
   const current = segmentAt(segments, at);
-  if (current === undefined) throw new Error(`subscription ${subscription.id} has no segment at ${momentText(at)}`);
+  if (current === undefined)
+    throw new Error(`subscription ${subscription.id} has no segment at ${momentText(at)}`);
   return {
     at,
     anchor: Date.parse(subscription.anchor),

@@ -40,7 +40,9 @@ export function subscriptions(deps: Deps) {
   return {
     async create({ body }, context) {
       checkMetadata(body.metadata);
-      return subscriptionOf(await repeatedly(() => deps.write(context, (tx) => subscribe(tx, deps, context, body))));
+      return subscriptionOf(
+        await repeatedly(() => deps.write(context, (tx) => subscribe(tx, deps, context, body))),
+      );
     },
 
     async list({ tenant_id, status, ...page }, context) {
@@ -94,7 +96,8 @@ export function subscriptions(deps: Deps) {
 
     async resume({ id }, context) {
       const after = await change(context, id, async (tx, row, now) => {
-        if (nextStatus(row.status, 'resume') === undefined) throw InvalidState(`subscription is ${row.status}`);
+        if (nextStatus(row.status, 'resume') === undefined)
+          throw InvalidState(`subscription is ${row.status}`);
         return await resume(tx, deps, row, cuttableFrom(await standingOf(tx.sql, row, now), now));
       });
       return subscriptionOf(after);
@@ -106,7 +109,9 @@ export function subscriptions(deps: Deps) {
 
     upcoming: ({ id }, context) =>
       repeatedly(() =>
-        deps.write(context, async (tx) => upcoming(tx, deps, await lockCurrent(tx, deps, viewOf(context), id))),
+        deps.write(context, async (tx) =>
+          upcoming(tx, deps, await lockCurrent(tx, deps, viewOf(context), id)),
+        ),
       ),
   } satisfies Subscriptions<Context>;
 }

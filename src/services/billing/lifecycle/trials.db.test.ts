@@ -76,7 +76,9 @@ describe('a plan that demands a payment method', () => {
 
   it('goes on with one', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/billing/payment-methods', { body: { customer_id: customer.id, token: 'tok_visa' } });
+    await api.send('POST', '/billing/payment-methods', {
+      body: { customer_id: customer.id, token: 'tok_visa' },
+    });
     const { id } = await api.subscribe(tenant, await api.plan(demanding));
     clock.turn('2026-01-29T12:00:00Z');
     await sweep();
@@ -103,7 +105,9 @@ describe('a subscription begins', () => {
     expect(await create({ plan_id, trial_days: 8 }, { tenant })).toEqual([
       ...[403, 'forbidden', 'trial_days: only the operator grants more than the 7 of the plan'],
     ]);
-    expect((await create({ plan_id, status: 'trialing', trial_days: 0 }))[2]).toBe('status: a trial needs trial_days');
+    expect((await create({ plan_id, status: 'trialing', trial_days: 0 }))[2]).toBe(
+      'status: a trial needs trial_days',
+    );
     const subscription = await api.subscribe(tenant, { id: plan_id }, { status: 'active' });
     expect(subscription).toMatchObject({ status: 'active', trial_end: null });
   });
@@ -116,18 +120,26 @@ describe('a subscription begins', () => {
     const euros = await api.customer(tenant, { currency: 'eur' });
     const { id: plan_id } = await api.plan();
     expect((await create({ plan_id, customer_id: euros.id }))[2]).toMatch(/^customer_id: is billed in eur/);
-    expect((await create({ plan_id, customer_id: 'cus_01kf0h8v90fkrvgzcvdpyndt3q' }))[1]).toBe('customer_not_found');
+    expect((await create({ plan_id, customer_id: 'cus_01kf0h8v90fkrvgzcvdpyndt3q' }))[1]).toBe(
+      'customer_not_found',
+    );
   });
 
   it('in the past for the operator only, and not over another one', async () => {
     const { id: plan_id } = await api.plan();
     expect((await create({ plan_id, starts_at: '2026-01-01T00:00:00Z' }, { tenant }))[0]).toBe(403);
-    expect((await create({ plan_id, starts_at: '2026-01-16T00:00:00Z' }))[2]).toBe('starts_at: must not be in the future');
-    expect((await create({ plan_id, starts_at: '2025-01-01T00:00:00Z' }))[2]).toMatch(/at most 366 days ago$/);
+    expect((await create({ plan_id, starts_at: '2026-01-16T00:00:00Z' }))[2]).toBe(
+      'starts_at: must not be in the future',
+    );
+    expect((await create({ plan_id, starts_at: '2025-01-01T00:00:00Z' }))[2]).toMatch(
+      /at most 366 days ago$/,
+    );
     const { id } = await api.subscribe(tenant, { id: plan_id });
     expect((await create({ plan_id }))[1]).toBe('subscription_exists');
     await api.send('POST', `/billing/subscriptions/${id}/cancel`, { body: { immediately: true } });
-    expect((await create({ plan_id, starts_at: '2026-01-15T09:59:00Z' }))[2]).toMatch(/^starts_at: the tenant had another/);
+    expect((await create({ plan_id, starts_at: '2026-01-15T09:59:00Z' }))[2]).toMatch(
+      /^starts_at: the tenant had another/,
+    );
   });
 
   it('for another tenant if the operator asks', async () => {

@@ -2,7 +2,7 @@ import type { Metadata, UsageEventStatus } from '../../../../generated/billing/t
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { newId } from '../../../lib/ids.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 
 /** A usage event as it is stored. Times are texts, as in responses. */
 export interface UsageRow {

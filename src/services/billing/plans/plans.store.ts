@@ -1,6 +1,6 @@
 import type { Plan, PlanStatus } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import { revisionStore } from './revisions.store.ts';
 
 export interface PlanFilter {

@@ -43,7 +43,8 @@ export function createRevisions(): Revisions {
       for (const [name, one] of found) keep(name, one);
       return (revision) => {
         const one = found.get(nameOf(app, revision));
-        if (one === undefined) throw new Error(`plan ${revision.planId} has no revision ${revision.revision}`);
+        if (one === undefined)
+          throw new Error(`plan ${revision.planId} has no revision ${revision.revision}`);
         return one;
       };
     },

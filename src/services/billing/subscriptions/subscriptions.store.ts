@@ -1,7 +1,7 @@
 import type { BillingPeriod, Metadata, SubscriptionStatus } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 
 /** A subscription as it is stored. Times are texts, as in responses. */
 export interface SubscriptionRow {
@@ -41,7 +41,9 @@ export interface SubscriptionFilter {
 /** A tenant in an app. */
 export type Place = Pick<SubscriptionRow, 'tenant_id' | 'app_id'>;
 
-export type SubscriptionChange = Partial<Omit<SubscriptionRow, 'tenant_id' | 'id' | 'app_id' | 'created_at' | 'updated_at'>>;
+export type SubscriptionChange = Partial<
+  Omit<SubscriptionRow, 'tenant_id' | 'id' | 'app_id' | 'created_at' | 'updated_at'>
+>;
 
 /** Every statement about subscriptions. */
 export const subscriptionStore = (sql: Sql) => ({
@@ -95,7 +97,11 @@ export const subscriptionStore = (sql: Sql) => ({
     return last;
   },
 
-  async change({ tenant_id, id }: Pick<SubscriptionRow, 'tenant_id' | 'id'>, change: SubscriptionChange, at: number): Promise<void> {
+  async change(
+    { tenant_id, id }: Pick<SubscriptionRow, 'tenant_id' | 'id'>,
+    change: SubscriptionChange,
+    at: number,
+  ): Promise<void> {
     await sql`
       update billing.subscription set ${sql({ ...change, updated_at: new Date(at) })}
       where tenant_id = ${tenant_id} and id = ${id}`;

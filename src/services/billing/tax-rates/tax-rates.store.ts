@@ -1,6 +1,6 @@
 import type { TaxRate } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.ts';
+import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 
 /** Every statement about tax rates. */
 export const taxRateStore = (sql: Sql) => ({
