@@ -112,15 +112,36 @@ describe('a notification', () => {
     expect(await api.account(owner)).toMatchObject({ status: 'paid' });
   });
 
-  it('of the billing provider has the same effect', async () => {
+  it('is known by the id of its event, whatever it says the second time', async () => {
+    const { owner, id, notify } = await paying();
+    await notify('payment_intent.succeeded');
+    expect(await notify('charge.refunded', { amount_refunded: 100 }, `evt_${id}`)).toBe(true);
+    expect(await notify('charge.refunded', { amount_refunded: 900 }, `evt_${id}`)).toBe(false);
+    expect(await api.payment(owner, id)).toMatchObject({ refunded_amount: { amount: 100 } });
+  });
+
+  it('of the billing provider has the same effect, and each of its refunds counts once', async () => {
     const { owner, id } = await paying();
-    const data = { id: `test_${id}`, currency_code: 'USD', details: { totals: { grand_total: '5000' } } };
-    const body = JSON.stringify({ event_id: `evt_${id}`, event_type: 'transaction.completed', data });
-    const seconds = clock.now() / 1_000;
-    const hash = createHmac('sha256', secret).update(`${seconds}:${body}`).digest('hex');
-    const { body: answer } = await post(body, `ts=${seconds};h1=${hash}`, 'billing');
-    expect(answer).toEqual({ received: true, handled: true });
+    const tell = async (event_type: string, data: object): Promise<boolean> => {
+      const event_id = `evt_${randomBytes(8).toString('hex')}`;
+      const body = JSON.stringify({ event_id, event_type, data: { currency_code: 'USD', ...data } });
+      const seconds = clock.now() / 1_000;
+      const hash = createHmac('sha256', secret).update(`${seconds}:${body}`).digest('hex');
+      const { body: answer } = await post(body, `ts=${seconds};h1=${hash}`, 'billing');
+      return answer.handled;
+    };
+    const details = { totals: { grand_total: '5000' } };
+    expect(await tell('transaction.completed', { id: `test_${id}`, details })).toBe(true);
     expect(await api.account(owner)).toMatchObject({ status: 'paid' });
+    const refund = (adjustment: string) =>
+      tell('adjustment.updated', {
+        ...{ id: adjustment, action: 'refund', status: 'approved', transaction_id: `test_${id}` },
+        totals: { total: '300' },
+      });
+    expect([await refund(`${id}_1`), await refund(`${id}_1`), await refund(`${id}_2`)]).toEqual([
+      ...[true, false, true],
+    ]);
+    expect(await api.payment(owner, id)).toMatchObject({ refunded_amount: { amount: 600 } });
   });
 
   it('of an unknown type or payment is acknowledged and logged', async () => {

@@ -11,11 +11,12 @@ export const longestOpenMs = 24 * hour;
 const firstLookupMs = 10 * minute;
 
 /**
- * When an open payment is looked at next: after ten minutes, then each time at twice its age, and for the last time when it is given up.
+ * When an open payment is looked at next: after ten minutes, then each time at twice its age, and when it is given up; hourly while even
+ * that is not possible.
  *
  * @param createdAt and `now` in milliseconds
  */
 export function nextCheck(createdAt: number, now: number): number {
   const age = Math.max(now - createdAt, firstLookupMs / 2);
-  return Math.max(now + leaseMs, createdAt + Math.min(2 * age, longestOpenMs));
+  return age < longestOpenMs ? createdAt + Math.min(2 * age, longestOpenMs) : now + hour;
 }

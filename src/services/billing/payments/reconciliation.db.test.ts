@@ -148,6 +148,20 @@ describe('a payment in doubt', () => {
     expect(await reconcileAfter(2 * minute)).toBe(0);
   });
 
+  it.each(['fails', 'refuses'] as const)(
+    'has not failed because the provider %s meanwhile',
+    async (behaviour) => {
+      const { owner, method } = await attached();
+      const id = await inDoubt(owner, method, 'hangsUpAfter');
+      fake.behaviour = behaviour;
+      await reconcileAfter(minute);
+      expect(await status(owner, id)).toBe('pending');
+      fake.behaviour = 'answers';
+      await reconcileAfter(10 * minute);
+      expect([await status(owner, id), intentsOf(id).length]).toEqual(['succeeded', 1]);
+    },
+  );
+
   it('that is in doubt for a day is given up', async () => {
     const { owner, method } = await attached();
     const id = await inDoubt(owner, method, 'hangsUpBefore');

@@ -1,5 +1,5 @@
 import { configured } from '../providers/providers.ts';
-import type { ChargeResult } from '../providers/provider.ts';
+import type { ChargeResult, RefundResult, Rejected, Unknown } from '../providers/provider.ts';
 import { system } from '../writes.ts';
 import { record } from './charging.ts';
 import { leaseMs, longestOpenMs, nextCheck } from './checks.ts';
@@ -39,13 +39,21 @@ async function guarded({ log }: PaymentDeps, id: string, work: () => Promise<unk
 
 export async function reconcilePayment(deps: PaymentDeps, payment: PaymentRow, now: number): Promise<void> {
   const isOld = now - Date.parse(payment.created_at) >= longestOpenMs;
-  const result = await newsOf(deps, payment, isOld);
+  const result = doubtful(await newsOf(deps, payment, isOld));
   if (result.state === 'unknown')
     deps.log.warn({ err: result.cause, payment: payment.id }, 'the outcome of a payment is still unknown');
   const after = await record(deps, payment, result);
   if (after.status === 'pending' && isOld && payment.processor_id === null) await giveUp(deps, payment);
   else await checkAgain(deps, after, now, result);
 }
+
+/** A provider that refuses to say, such as for credentials that are not valid any more, has not said that nothing happened. */
+const doubtful = <Result extends ChargeResult | RefundResult>(
+  result: Result,
+): Exclude<Result, Rejected> | Unknown =>
+  result.state === 'rejected'
+    ? { state: 'unknown', cause: result.cause }
+    : (result as Exclude<Result, Rejected>);
 
 /** Asks the provider. What is old or canceled is given up there, too. */
 async function newsOf({ provider }: PaymentDeps, payment: PaymentRow, isOld: boolean): Promise<ChargeResult> {
@@ -84,6 +92,6 @@ async function reconcileRefund(deps: PaymentDeps, refund: DueRefund, now: number
   // A key that old may be forgotten, and a repeat would refund again. If it was made, the provider has told of it.
   const result = isOld
     ? ({ state: 'rejected', cause: 'too old' } as const)
-    : await askFor(deps, payment, refund);
+    : doubtful(await askFor(deps, payment, refund));
   await recordRefund(deps, payment, refund, result);
 }

@@ -20,8 +20,12 @@ export interface FakeIntent {
   refunded: number;
 }
 
-/** What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error. */
-export type Behaviour = 'answers' | 'fails' | 'hangsUpBefore' | 'hangsUpAfter' | 'waitsBefore' | 'waitsAfter';
+/**
+ * What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error, and
+ * `refuses` an error about the credentials.
+ */
+export type Behaviour =
+  'answers' | 'fails' | 'refuses' | 'hangsUpBefore' | 'hangsUpAfter' | 'waitsBefore' | 'waitsAfter';
 
 /** As much of the card provider's HTTP API as billing uses, with idempotency keys, in this process. */
 export interface FakeCardProvider {
@@ -143,8 +147,10 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       requests.push(`${request.method} ${request.url}`);
-      if (provider.behaviour === 'fails') {
-        response.writeHead(500, { 'Content-Type': 'application/json' }).end('{"error":{"type":"api_error"}}');
+      if (provider.behaviour === 'fails' || provider.behaviour === 'refuses') {
+        response
+          .writeHead(provider.behaviour === 'fails' ? 500 : 401, { 'Content-Type': 'application/json' })
+          .end('{"error":{"type":"api_error"}}');
         return;
       }
       if (provider.behaviour === 'waitsBefore') return void left.add(response);
