@@ -31,6 +31,9 @@ export async function startServer({ databaseUrl, environment = {} }: ServerOptio
     PLINTH_AUTH_ARGON2: cheapHashes,
     // A test that uses up the attempts of its network names another network in `X-Forwarded-For`.
     PLINTH_TRUSTED_PROXY: '127.0.0.1',
+    // With these, tests sign what payment providers send.
+    PLINTH_BILLING_CARD_PROVIDER_SECRETS: 'whsec_plinth_test',
+    PLINTH_BILLING_BILLING_PROVIDER_SECRETS: 'whsec_plinth_test',
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...environment,
   });

@@ -37,8 +37,9 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_billingProvider_header = validate21;
-const schema32 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"$ref":"contract#/$defs/BillingProviderSignature"}},"required":[],"additionalProperties":true};
+const schema32 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"$ref":"contract#/$defs/BillingProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
 const schema34 = {"type":"string","maxLength":8192};
+const schema35 = {"type":"string","maxLength":64};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -56,6 +57,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["billingprovider-signature"] !== undefined){
 let data0 = data["billingprovider-signature"];
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -87,6 +89,51 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["content-encoding"] !== undefined){
+let data1 = data["content-encoding"];
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["content-encoding"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 else {
@@ -100,7 +147,7 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_query = validate23;
-const schema35 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema36 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_query" */;
@@ -132,8 +179,8 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_header = validate24;
-const schema36 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"$ref":"contract#/$defs/CardProviderSignature"}},"required":[],"additionalProperties":true};
-const schema37 = {"type":"string","maxLength":8192};
+const schema37 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"$ref":"contract#/$defs/CardProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
+const schema38 = {"type":"string","maxLength":8192};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_header" */;
@@ -150,6 +197,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["cardprovider-signature"] !== undefined){
 let data0 = data["cardprovider-signature"];
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -180,6 +228,51 @@ validate24.errors = [{instancePath:instancePath+"/cardprovider-signature",schema
 return false;
 }
 }
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["content-encoding"] !== undefined){
+let data1 = data["content-encoding"];
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["content-encoding"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
 }
 }
 }

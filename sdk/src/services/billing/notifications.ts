@@ -34,6 +34,8 @@ export interface Notifications {
        * malformed, old or wrong signature is a 401.
        */
       'BillingProvider-Signature'?: T.BillingProviderSignature | undefined;
+      /** The content encoding; anything but `identity` is refused, because the signature covers the bytes. */
+      'Content-Encoding'?: T.ContentEncoding | undefined;
       body: RawBody;
     },
     options?: RequestOptions,
@@ -64,6 +66,8 @@ export interface Notifications {
        * `<t>.<body>`, at most 300 seconds old. A missing, malformed, old or wrong signature is a 401.
        */
       'CardProvider-Signature'?: T.CardProviderSignature | undefined;
+      /** The content encoding; anything but `identity` is refused, because the signature covers the bytes. */
+      'Content-Encoding'?: T.ContentEncoding | undefined;
       body: RawBody;
     },
     options?: RequestOptions,
@@ -76,13 +80,13 @@ export const notificationsOf = (client: Client): Notifications =>
     billingProvider: {
       verb: 'POST',
       path: '/webhooks/billing-provider',
-      headers: ['BillingProvider-Signature'],
+      headers: ['BillingProvider-Signature', 'Content-Encoding'],
       body: 'application/octet-stream',
     },
     cardProvider: {
       verb: 'POST',
       path: '/webhooks/card-provider',
-      headers: ['CardProvider-Signature'],
+      headers: ['CardProvider-Signature', 'Content-Encoding'],
       body: 'application/octet-stream',
     },
   });

@@ -237,6 +237,11 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
+         * @description How the bytes of a body are encoded.
+         * @example identity
+         */
+        ContentEncoding: string;
+        /**
          * @description A country by its two-letter code (ISO 3166-1); responses use upper case.
          * @example DE
          */
@@ -4630,6 +4635,7 @@ export type CanceledSubscription = components['schemas']['CanceledSubscription']
 export type Cancellation = components['schemas']['Cancellation'];
 export type CardProviderSignature = components['schemas']['CardProviderSignature'];
 export type CompressedNotification = components['schemas']['CompressedNotification'];
+export type ContentEncoding = components['schemas']['ContentEncoding'];
 export type Country = components['schemas']['Country'];
 export type Coupon = components['schemas']['Coupon'];
 export type CouponCode = components['schemas']['CouponCode'];

@@ -10,7 +10,7 @@ import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice
 import { reopened } from '../invoices/settlement.ts';
 import { settlementStore } from '../invoices/settlements.store.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
-import { cancelOpen } from '../payments/outcomes.ts';
+import { cancelOpen, release } from '../payments/outcomes.ts';
 import type { Write } from '../writes.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function voidInvoice(
   if (invoice.total < 0 && invoice.status !== 'draft')
     throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
   if (invoice.status !== 'draft') {
-    await giveBack(tx, invoice, now);
+    await giveBackCredit(tx, invoice, now);
     if (rebill === true) await reopen(tx, invoice, subscription);
   }
   const change: InvoiceChange = {
@@ -39,24 +39,21 @@ export async function voidInvoice(
     auto_finalize_at: null,
   };
   await invoiceStore(tx.sql).change(invoice, change, now);
-  await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
+  const payments = { tenant_id: invoice.tenant_id, invoice_id: invoice.id };
+  await cancelOpen(tx, payments, now);
+  if (invoice.status !== 'draft') await release(tx, payments, now);
   const after = { ...invoice, ...change, updated_at: momentText(now) };
   tx.emit('billing.invoice.voided', after, invoiceOf(after, []));
   await recover(tx, subscription, now);
   return after;
 }
 
-/** What was paid, with money or with credit, becomes credit. */
-async function giveBack({ sql }: Write, invoice: InvoiceRow, now: number): Promise<void> {
-  const paid = BigInt(invoice.amount_paid) + BigInt(invoice.credit_applied);
-  if (paid === 0n || invoice.customer_id === null) return;
-  const about = {
-    reason: `${invoice.number} voided`,
-    idempotencyKey: null,
-    invoiceId: invoice.id,
-    paymentId: null,
-  };
-  await balanceStore(sql).change(invoice.tenant_id, invoice.customer_id, -paid, about, now);
+/** The credit that was used is there again. */
+async function giveBackCredit({ sql }: Write, invoice: InvoiceRow, now: number): Promise<void> {
+  if (invoice.credit_applied === 0 || invoice.customer_id === null) return;
+  const about = { reason: `${invoice.number} voided`, invoiceId: invoice.id };
+  const given = -BigInt(invoice.credit_applied);
+  await balanceStore(sql).change(invoice.tenant_id, invoice.customer_id, given, about, now);
 }
 
 async function reopen({ sql }: Write, invoice: InvoiceRow, subscription: ListedSubscription): Promise<void> {

@@ -203,7 +203,7 @@ describe('a notification', () => {
 
   it('of late money that covers an invoice cancels what else would pay it', async () => {
     const { owner, id, notify } = await paying();
-    await api.send('POST', `/payments/${id}/cancel`, { tenant: owner.tenant });
+    await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
     const other = await api.pay(owner);
     await notify('payment_intent.succeeded');
     expect(await api.payment(owner, other.id)).toMatchObject({ status: 'canceled' });

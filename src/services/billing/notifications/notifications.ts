@@ -1,6 +1,7 @@
 import type { NotificationReceipt } from '../../../../generated/billing/types.ts';
 import type { Notifications } from '../../../../generated/billing/server.ts';
 import type { Context } from '../../../http/context.ts';
+import { UnsupportedMediaType } from '../../../lib/errors.ts';
 import { Refused } from '../errors.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import { settle } from '../payments/outcomes.ts';
@@ -29,14 +30,16 @@ type Provider = 'card-provider' | 'billing-provider';
 export const notifications = (deps: NotificationDeps) => {
   const { clock, secrets } = deps;
   return {
-    async cardProvider({ 'CardProvider-Signature': header, body }) {
+    async cardProvider({ 'CardProvider-Signature': header, 'Content-Encoding': encoding, body }) {
+      checkEncoding(encoding);
       const bytes = await read(body);
       if (!isSignedByCardProvider({ header, body: bytes }, secrets.card, clock.now())) throw WrongSignature();
       const event = cardEventOf(bytes);
       return await apply(deps, 'card-provider', event, cardNotice(event));
     },
 
-    async billingProvider({ 'BillingProvider-Signature': header, body }) {
+    async billingProvider({ 'BillingProvider-Signature': header, 'Content-Encoding': encoding, body }) {
+      checkEncoding(encoding);
       const bytes = await read(body);
       if (!isSignedByBillingProvider({ header, body: bytes }, secrets.billing, clock.now()))
         throw WrongSignature();
@@ -45,6 +48,11 @@ export const notifications = (deps: NotificationDeps) => {
     },
   } satisfies Notifications<Context>;
 };
+
+/** The signature covers the bytes that the provider meant to send. */
+function checkEncoding(encoding = 'identity'): void {
+  if (encoding.toLowerCase() !== 'identity') throw UnsupportedMediaType('content-encoding: must be identity');
+}
 
 const WrongSignature = () =>
   Refused('invalid_signature', 'signature is not valid', { kind: 'unauthenticated' });

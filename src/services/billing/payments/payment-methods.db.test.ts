@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const owing = (more: object = {}) => debtor(server.db, { at: clock.now(), ...more });
 const list = ({ tenant, customer }: Debtor) =>
-  api.send('GET', `/payment-methods?customer_id=${customer}`, { tenant });
+  api.send('GET', `/billing/payment-methods?customer_id=${customer}`, { tenant });
 const defaults = async (owner: Debtor) =>
   (await list(owner))
     .filter(({ is_default }: { is_default: boolean }) => is_default)
@@ -60,7 +60,7 @@ describe('attaching', () => {
   it('the number of a card is refused, and neither logged nor stored', async () => {
     const owner = await owing();
     for (const number of ['4242424242424242', '4242 4242 4242 4242'])
-      expect(await api.refusal('POST', '/payment-methods', attaching(owner, number))).toEqual([
+      expect(await api.refusal('POST', '/billing/payment-methods', attaching(owner, number))).toEqual([
         ...[400, 'invalid_input', 'token: must not be the number of a card'],
       ]);
     expect(await list(owner)).toEqual([]);
@@ -80,7 +80,7 @@ describe('attaching', () => {
     const statuses = await Promise.all(Array.from({ length: 60 }, attach));
     expect(statuses.filter((status) => status === 201)).toHaveLength(50);
     expect(await defaults(owner)).toHaveLength(1);
-    expect(await api.refusal('POST', '/payment-methods', attaching(owner, 'tok_visa'))).toEqual([
+    expect(await api.refusal('POST', '/billing/payment-methods', attaching(owner, 'tok_visa'))).toEqual([
       ...[400, 'invalid_input', 'customer_id: has 50 payment methods already'],
     ]);
   });
@@ -94,10 +94,10 @@ describe('detaching', () => {
       methods.push(await api.method(owner, token));
       clock.turn(1);
     }
-    await api.send('DELETE', `/payment-methods/${methods[0].id}`, { tenant: owner.tenant });
+    await api.send('DELETE', `/billing/payment-methods/${methods[0].id}`, { tenant: owner.tenant });
     expect(await defaults(owner)).toEqual([methods[2].id]);
-    await api.send('DELETE', `/payment-methods/${methods[1].id}`, { tenant: owner.tenant });
-    await api.send('DELETE', `/payment-methods/${methods[2].id}`, { tenant: owner.tenant });
+    await api.send('DELETE', `/billing/payment-methods/${methods[1].id}`, { tenant: owner.tenant });
+    await api.send('DELETE', `/billing/payment-methods/${methods[2].id}`, { tenant: owner.tenant });
     expect(await list(owner)).toEqual([]);
     expect(await api.events(methods[0].id)).toEqual(['payment_method.attached', 'payment_method.detached']);
   });
@@ -105,9 +105,9 @@ describe('detaching', () => {
   it.each(['pending', 'past_due'])('the only one is refused while an invoice is %s', async (status) => {
     const owner = await owing({ status });
     const [one, other] = [await api.method(owner), await api.method(owner)];
-    await api.send('DELETE', `/payment-methods/${one.id}`, { tenant: owner.tenant });
+    await api.send('DELETE', `/billing/payment-methods/${one.id}`, { tenant: owner.tenant });
     const last = { tenant: owner.tenant };
-    expect(await api.refusal('DELETE', `/payment-methods/${other.id}`, last)).toEqual([
+    expect(await api.refusal('DELETE', `/billing/payment-methods/${other.id}`, last)).toEqual([
       ...[400, 'invalid_state', 'an invoice is to be paid with it'],
     ]);
   });
@@ -116,7 +116,7 @@ describe('detaching', () => {
 it('setting the default is done once', async () => {
   const owner = await owing();
   const [first, second] = [await api.method(owner), await api.method(owner)];
-  const path = `/payment-methods/${second.id}/default`;
+  const path = `/billing/payment-methods/${second.id}/default`;
   for (const _ of [1, 2])
     expect(await api.send('POST', path, { tenant: owner.tenant })).toMatchObject({ is_default: true });
   expect(await defaults(owner)).toEqual([second.id]);
@@ -128,14 +128,14 @@ it('another tenant meets the same answers as to what never existed', async () =>
   const [owner, { tenant }] = [await owing(), await owing()];
   const { id } = await api.method(owner);
   const gone = [404, 'not_found', 'payment method not found'];
-  expect(await api.refusal('DELETE', `/payment-methods/${id}`, { tenant })).toEqual(gone);
-  expect(await api.refusal('POST', `/payment-methods/${id}/default`, { tenant })).toEqual(gone);
+  expect(await api.refusal('DELETE', `/billing/payment-methods/${id}`, { tenant })).toEqual(gone);
+  expect(await api.refusal('POST', `/billing/payment-methods/${id}/default`, { tenant })).toEqual(gone);
   const nobody = [404, 'customer_not_found', 'customer not found'];
-  expect(await api.refusal('POST', '/payment-methods', { ...attaching(owner, 'tok_visa'), tenant })).toEqual(
-    nobody,
-  );
-  expect(await api.refusal('GET', `/payment-methods?customer_id=${owner.customer}`, { tenant })).toEqual(
-    nobody,
-  );
-  expect(await api.send('GET', `/payment-methods?customer_id=${owner.customer}`)).toHaveLength(1);
+  expect(
+    await api.refusal('POST', '/billing/payment-methods', { ...attaching(owner, 'tok_visa'), tenant }),
+  ).toEqual(nobody);
+  expect(
+    await api.refusal('GET', `/billing/payment-methods?customer_id=${owner.customer}`, { tenant }),
+  ).toEqual(nobody);
+  expect(await api.send('GET', `/billing/payment-methods?customer_id=${owner.customer}`)).toHaveLength(1);
 });

@@ -37,7 +37,7 @@ describe('a payment', () => {
     expect(await api.events(payment.id)).toEqual(['payment.created', 'payment.succeeded']);
     expect(await api.events(owner.invoice)).toEqual(['invoice.paid']);
     const body = { invoice_id: owner.invoice };
-    expect(await api.refusal('POST', '/payments', { tenant: owner.tenant, body })).toEqual([
+    expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body })).toEqual([
       ...[400, 'invoice_paid', 'invoice is paid'],
     ]);
   });
@@ -71,7 +71,7 @@ describe('a payment', () => {
     const amount = (amount: number, currency = 'usd') => ({ amount: { amount, currency } });
     await api.pay(owner, amount(3_000));
     const refused = (more: object) =>
-      api.refusal('POST', '/payments', {
+      api.refusal('POST', '/billing/payments', {
         tenant: owner.tenant,
         body: { invoice_id: owner.invoice, ...more },
       });
@@ -88,7 +88,9 @@ describe('a payment', () => {
     const first = await api.pay(owner, { idempotency_key: 'once' });
     expect(await api.pay(owner, { idempotency_key: 'once' })).toEqual(first);
     const other = { invoice_id: owner.invoice, idempotency_key: 'once', metadata: { a: 1 } };
-    expect(await api.refusal('POST', '/payments', { tenant: owner.tenant, body: other })).toMatchObject({
+    expect(
+      await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body: other }),
+    ).toMatchObject({
       ...{ 0: 409, 1: 'duplicate_idempotency_key' },
     });
   });
@@ -128,7 +130,7 @@ describe('whoever pays', () => {
     const [owner, other] = [await owing(), await owing()];
     const { id: method } = await api.method(other);
     const refused = (more: object, tenant: string | undefined = owner.tenant) =>
-      api.refusal('POST', '/payments', {
+      api.refusal('POST', '/billing/payments', {
         body: { invoice_id: owner.invoice, ...more },
         ...(tenant !== '' && { tenant }),
       });
@@ -157,7 +159,7 @@ describe('whoever pays', () => {
     const colleague = await owing({ tenant: owner.tenant });
     const { id: payment_method_id } = await api.method(colleague);
     const body = { invoice_id: owner.invoice, payment_method_id };
-    expect(await api.refusal('POST', '/payments', { tenant: owner.tenant, body })).toEqual([
+    expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body })).toEqual([
       ...[400, 'invalid_input', 'payment_method_id: belongs to another customer'],
     ]);
     expect(await api.pay(owner, { payment_method_id, customer_id: colleague.customer })).toMatchObject({
@@ -174,7 +176,7 @@ describe('payments', () => {
     clock.turn(1);
     const second = await api.pay(owner, part);
     const list = async (query: string) => {
-      const { data } = await api.send('GET', `/payments?${query}`, { tenant: owner.tenant });
+      const { data } = await api.send('GET', `/billing/payments?${query}`, { tenant: owner.tenant });
       return data.map(({ id }: { id: string }) => id);
     };
     expect(await list('')).toEqual([second.id, first.id]);
@@ -183,7 +185,7 @@ describe('payments', () => {
     ]);
     expect(await list('status=succeeded')).toEqual([]);
     const [other] = [await owing()];
-    expect(await api.refusal('GET', `/payments/${first.id}`, { tenant: other.tenant })).toEqual([
+    expect(await api.refusal('GET', `/billing/payments/${first.id}`, { tenant: other.tenant })).toEqual([
       ...[404, 'payment_not_found', 'payment not found'],
     ]);
   });
@@ -192,10 +194,10 @@ describe('payments', () => {
     const owner = await owing();
     const { id } = await api.pay(owner);
     const cancel = { tenant: owner.tenant };
-    expect(await api.send('POST', `/payments/${id}/cancel`, cancel)).toMatchObject({
+    expect(await api.send('POST', `/billing/payments/${id}/cancel`, cancel)).toMatchObject({
       ...{ status: 'canceled', next_action: null, completed_at: new Date(clock.now()).toISOString() },
     });
-    expect(await api.refusal('POST', `/payments/${id}/cancel`, cancel)).toEqual([
+    expect(await api.refusal('POST', `/billing/payments/${id}/cancel`, cancel)).toEqual([
       ...[400, 'invalid_state', 'payment was canceled'],
     ]);
     expect(await api.pay(owner)).toMatchObject({ amount: { amount: 5_000 } });

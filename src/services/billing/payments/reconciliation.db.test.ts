@@ -47,7 +47,7 @@ const charges = ({ invoice }: Debtor) =>
 const intentsOf = (id: string) =>
   [...fake.intents.values()].filter(({ metadata }) => metadata['payment_id'] === id);
 const status = async ({ tenant }: Debtor, id: string): Promise<string> =>
-  (await api.send('GET', `/payments/${id}`, { tenant })).status;
+  (await api.send('GET', `/billing/payments/${id}`, { tenant })).status;
 
 /** Pays while the provider behaves badly, which ends in a 504 that names the payment. */
 async function inDoubt(
@@ -78,7 +78,7 @@ describe('with the card provider', () => {
     const { owner, method } = await attached('pm_declined');
     const refused = (more: object) => {
       const body = { invoice_id: owner.invoice, payment_method_id: method, ...more };
-      return api.refusal('POST', '/payments', { tenant: owner.tenant, body });
+      return api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body });
     };
     expect(await refused({})).toEqual([402, 'payment_failed', 'Your card was declined.']);
     await server.db.sql`update billing.invoice set amount_due = 999999999 where id = ${owner.invoice}`;
@@ -202,7 +202,7 @@ describe('an open payment', () => {
     const { id, processor_id } = await api.pay(owner);
     fake.behaviour = 'fails';
     const before = fake.requests.length;
-    await api.send('POST', `/payments/${id}/cancel`, { tenant: owner.tenant });
+    await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
     await until(() => fake.requests.length > before);
     expect(fake.intents.get(processor_id)?.status).toBe('requires_payment_method');
     fake.behaviour = 'answers';
@@ -215,7 +215,7 @@ describe('an open payment', () => {
     const owner = await owing();
     const { id, processor_id } = await api.pay(owner);
     fake.intents.get(processor_id)!.status = 'succeeded';
-    await api.send('POST', `/payments/${id}/cancel`, { tenant: owner.tenant });
+    await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
     await until(async () => (await status(owner, id)) === 'succeeded');
     expect(await api.account(owner)).toMatchObject({ status: 'paid', paid: 5_000 });
   });

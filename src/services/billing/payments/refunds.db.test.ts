@@ -27,9 +27,9 @@ async function paid(): Promise<{ owner: Debtor; id: string }> {
 const usd = (amount: number) => ({ amount: { amount, currency: 'usd' } });
 // Only the operator refunds.
 const refund = (id: string, body?: object) =>
-  api.send('POST', `/payments/${id}/refund`, body === undefined ? {} : { body });
+  api.send('POST', `/billing/payments/${id}/refund`, body === undefined ? {} : { body });
 const refused = (id: string, body?: object) =>
-  api.refusal('POST', `/payments/${id}/refund`, body === undefined ? {} : { body });
+  api.refusal('POST', `/billing/payments/${id}/refund`, body === undefined ? {} : { body });
 
 describe('a refund', () => {
   it('is of a part, then of the rest, and never of more', async () => {
@@ -78,7 +78,7 @@ describe('a refund', () => {
   it('of money that went to the balance takes it back, as far as it is there', async () => {
     const owner = await debtor(server.db, { at: clock.now(), status: 'pending' });
     const { id } = await api.pay(owner);
-    await api.send('POST', `/payments/${id}/cancel`, { tenant: owner.tenant });
+    await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
     await server.db.sql`update billing.invoice set status = 'voided' where id = ${owner.invoice}`;
     await api.notify('payment_intent.succeeded', { id: `test_${id}` }, { now: clock.now() });
     expect(await api.account(owner)).toMatchObject({ balance: -5_000 });
@@ -111,7 +111,7 @@ describe('a refund', () => {
     expect(await refused('pay_01khgfa9r8ecxt60xvhcr4x6z8')).toEqual([
       ...[404, 'payment_not_found', 'payment not found'],
     ]);
-    const ofTenant = await api.refusal('POST', `/payments/${id}/refund`, { tenant: owner.tenant });
+    const ofTenant = await api.refusal('POST', `/billing/payments/${id}/refund`, { tenant: owner.tenant });
     expect(ofTenant.slice(0, 2)).toEqual([403, 'forbidden']);
   });
 });

@@ -33,12 +33,12 @@ export const payingTools = (api: Api, db: Pick<Database, 'sql'>) => {
 
     /** Attaches a method by its token. */
     method: ({ tenant, customer }: Debtor, token = 'tok_visa', more: object = {}) =>
-      send('POST', '/payment-methods', { tenant, body: { customer_id: customer, token, ...more } }),
+      send('POST', '/billing/payment-methods', { tenant, body: { customer_id: customer, token, ...more } }),
 
     pay: ({ tenant, invoice }: Debtor, more: object = {}) =>
-      send('POST', '/payments', { tenant, body: { invoice_id: invoice, ...more } }),
+      send('POST', '/billing/payments', { tenant, body: { invoice_id: invoice, ...more } }),
 
-    payment: ({ tenant }: Debtor, id: string) => send('GET', `/payments/${id}`, { tenant }),
+    payment: ({ tenant }: Debtor, id: string) => send('GET', `/billing/payments/${id}`, { tenant }),
 
     /** What the invoice and the customer's balance look like. */
     async account({ tenant, customer, invoice }: Debtor) {
