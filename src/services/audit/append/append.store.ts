@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
-import { byteArray } from '../byte-arrays.ts';
+import { byteArray } from '../byte-arrays.store.ts';
 import type { ChainedEvent } from './chained.ts';
 
 /** An idempotency key, as a digest, with the event that it stands for. */

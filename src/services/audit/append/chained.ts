@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
 import { refOf } from '../keys/refs.ts';
 import { type PersonKeys, personOf } from '../keys/persons.ts';
@@ -50,16 +49,17 @@ const personIn = ({ tenant, app, indexKey }: KnownStream, name: string): Person 
 /**
  * Numbers an event, encrypts its parts and hashes its record.
  * @param head the end of its stream so far; the new end is in the result
+ * @param salt 16 random bytes
  * @param now milliseconds since 1970; an event is never recorded before its predecessor
  */
 export function chained(
   { actorPerson, contentPerson, ...placed }: Owned,
   head: Head,
   keys: PersonKeys,
+  salt: Buffer,
   now: number,
 ): { event: ChainedEvent; head: Head } {
   const { event, stream } = placed;
-  const salt = randomBytes(16);
   const part = (name: 'actor' | 'content', of: Person | undefined) =>
     storedPart(event[name], { part: name, eventId: event.id, salt }, of && keys.get(personOf(of)));
   const actor = part('actor', actorPerson);

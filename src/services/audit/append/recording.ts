@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Sql } from '../../../db/index.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { lockKeys } from '../keys/persons.ts';
@@ -29,6 +30,8 @@ export interface RecordingDeps {
   readonly idempotencyMs: number;
 }
 
+const saltLength = 16;
+
 /** The most bytes of the parts that one statement inserts: the driver writes a statement without a pause. */
 const insertedBytes = 512 * 1_024;
 
@@ -56,8 +59,11 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
       head,
     ]),
   );
+  // At once, because asking for random bytes takes longer than hashing a record.
+  const salts = randomBytes(theirs.length * saltLength);
   const events = await inSlices(theirs, (owned, at) => {
-    const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, Date.now());
+    const salt = salts.subarray(at * saltLength, (at + 1) * saltLength);
+    const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, salt, Date.now());
     fresh[at]!.recorded.chained = event;
     heads.set(head.id, head);
     return event;

@@ -1,6 +1,6 @@
-import { createHash, createHmac } from 'node:crypto';
 import { Conflict } from '../../../lib/errors.ts';
 import type { Sql } from '../../../db/index.ts';
+import { sha256 } from '../record/mac-key.ts';
 import { appendStore, type EventKey } from './append.store.ts';
 import type { Placed } from './chained.ts';
 import type { Recording } from './recording.ts';
@@ -76,9 +76,9 @@ function keyOf({ event, stream }: Placed): EventKey | undefined {
   return {
     tenant,
     app,
-    key: createHash('sha256').update(repeat.key).digest(),
+    key: sha256(repeat.key),
     eventId: id,
-    digest: createHmac('sha256', stream.indexKey).update(`input\0${repeat.input}`).digest(),
+    digest: stream.indexKey.of(`input\0${repeat.input}`),
   };
 }
 

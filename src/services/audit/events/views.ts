@@ -1,9 +1,9 @@
-import type { KeyObject } from 'node:crypto';
 import type { AuditEvent, ChainRecord, StoredRecord } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { ChainedEvent } from '../append/chained.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { type PersonKeys, personOf, readKeys } from '../keys/persons.ts';
+import type { MacKey } from '../record/mac-key.ts';
 import { type ActorPart, type ContentPart, openPart, type PartName } from '../record/parts.ts';
 import { partDigest } from '../record/record.ts';
 import { inSlices } from '../slices.ts';
@@ -63,7 +63,7 @@ function eventView(row: EventRow, keys: PersonKeys): AuditEvent {
 function partOf<Part extends ActorPart | ContentPart>(
   row: EventRow,
   part: PartName,
-  key: KeyObject | undefined,
+  key: MacKey | undefined,
 ): Part | null | undefined {
   try {
     const stored = { bytes: row[part], commitment: row[`${part}_key`] };

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
-import { byteArray } from '../byte-arrays.ts';
+import { byteArray } from '../byte-arrays.store.ts';
 import type { SealedKey } from './sealed-keys.ts';
 
 /** A person of a tenant and app, by reference. */

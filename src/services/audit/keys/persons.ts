@@ -1,13 +1,13 @@
-import type { KeyObject } from 'node:crypto';
 import type { Database, Sql } from '../../../db/index.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import type { MacKey } from '../record/mac-key.ts';
 import { inSlices } from '../slices.ts';
 import { type Person, type PersonKey, personStore } from './persons.store.ts';
 import { newSealedKey, openedKey, type SealDeps, sealSweeps } from './sealed-keys.ts';
 
 /** The keys of persons, by `personOf`. */
-export type PersonKeys = ReadonlyMap<string, KeyObject>;
+export type PersonKeys = ReadonlyMap<string, MacKey>;
 
 const purpose = 'audit/person/v1';
 /** How often a key may be destroyed between its creation and its lock before the write gives up. */

@@ -1,8 +1,9 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Sweep } from '../../../db/sweeps.ts';
 import { DomainError } from '../../../lib/errors.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import { MacKey } from '../record/mac-key.ts';
 import { inSlices } from '../slices.ts';
 
 /** A key as the master key sealed it, with the tenant for which it opens. */
@@ -26,8 +27,8 @@ export const newSealedKey = (sealer: Sealer, purpose: KeyPurpose, tenant: string
   sealer.seal(purpose, tenant, randomBytes(32));
 
 /** @throws UnreadableKey */
-export const openedKey = (sealer: Sealer, purpose: KeyPurpose, key: SealedKey): KeyObject =>
-  createSecretKey(bytesOf(sealer, purpose, key));
+export const openedKey = (sealer: Sealer, purpose: KeyPurpose, key: SealedKey): MacKey =>
+  new MacKey(bytesOf(sealer, purpose, key));
 
 function bytesOf(sealer: Sealer, purpose: KeyPurpose, { tenant_id, sealed }: SealedKey): Buffer {
   try {

@@ -1,8 +1,8 @@
 /** The published vectors, which another program computed. */
-import { createSecretKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
+import { MacKey } from './mac-key.ts';
 import { openPart, partJson, storedPart, type PartName } from './parts.ts';
 import { partDigest, recordHash, recordText } from './record.ts';
 import { RunDigest } from './runs.ts';
@@ -44,8 +44,7 @@ describe.each(vectors.events)(
       const { json, stored, digest, commitment } = parts[name];
       const place = { part: name, eventId: event.id, salt: Buffer.from(salt, 'hex') };
       const owner = owners[name];
-      const key =
-        owner === null ? undefined : createSecretKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
+      const key = owner === null ? undefined : new MacKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
       const bytes = partJson(values[name]);
       expect(bytes.toString()).toBe(json);
       const part = storedPart(bytes, place, key);

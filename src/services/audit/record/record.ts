@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
+import { sha256 } from './mac-key.ts';
 
 /** The hash before the first event of a stream. */
 export const noHash = Buffer.alloc(32);
@@ -18,8 +19,7 @@ export const recordText = (record: ChainRecord): string =>
   `"tenant_id":${quoted(record.tenant_id)},"timestamp":"${record.timestamp}","v":1}`;
 
 /** The hash of a record: the link of the chain, and at once a leaf of a Merkle tree (RFC 6962). */
-export const recordHash = (record: ChainRecord): Buffer =>
-  hash('sha256', `\0${recordText(record)}`, 'buffer');
+export const recordHash = (record: ChainRecord): Buffer => sha256(`\0${recordText(record)}`);
 
 /** The digest of a stored part, as the record has it. */
 export const partDigest = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');

@@ -1,9 +1,10 @@
 /** The published vectors of the record format, and that the code writes it as RFC 8785 says. */
-import { createHash, createSecretKey } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
 import { canonicalJson } from './canonical.ts';
+import { MacKey } from './mac-key.ts';
 import { openPart, partJson, type StoredPart, storedPart } from './parts.ts';
 import { partDigest, recordHash, recordText } from './record.ts';
 import { RunDigest } from './runs.ts';
@@ -30,7 +31,7 @@ const first = (() => {
 })();
 
 /** A person, whose key has the bytes 00..1f, changes himself: salt 10..1f. */
-const personKey = createSecretKey(bytes(0, 32));
+const personKey = new MacKey(bytes(0, 32));
 const second = (() => {
   const place = { eventId: 'audit_01kfd8cv8we35scattsb99acg4', salt: bytes(16, 16) };
   const actor = partJson({
@@ -121,7 +122,7 @@ describe('vector 2', () => {
   it('opens with the key of the person and with no other', () => {
     const place = { part: 'actor', eventId: second.eventId, salt: second.salt } as const;
     expect(openPart(second.actor, place, personKey)).toMatchObject({ user_id: 'usr_42' });
-    expect(openPart(second.actor, place, createSecretKey(bytes(1, 32)))).toBeUndefined();
+    expect(openPart(second.actor, place, new MacKey(bytes(1, 32)))).toBeUndefined();
     expect(openPart(second.actor, place, undefined)).toBeUndefined();
     expect(openPart(second.actor, { ...place, part: 'content' }, personKey)).toBeUndefined();
   });

@@ -1,10 +1,10 @@
-import type { KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../../db/index.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { newSealedKey, openedKey, type SealDeps, sealSweeps } from '../keys/sealed-keys.ts';
+import type { MacKey } from '../record/mac-key.ts';
 import { type StreamRow, streamStore } from './streams.store.ts';
 
 /** A stream with the key that hides its persons and resources. It never changes. */
@@ -12,7 +12,7 @@ export interface KnownStream {
   readonly id: string;
   readonly tenant: string;
   readonly app: string;
-  readonly indexKey: KeyObject;
+  readonly indexKey: MacKey;
 }
 
 /** The streams that this process has met. */

@@ -1,6 +1,6 @@
 import type { Stream } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { byteArray } from '../byte-arrays.ts';
+import { byteArray } from '../byte-arrays.store.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';

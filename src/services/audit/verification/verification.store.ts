@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
-import { byteArray } from '../byte-arrays.ts';
+import { byteArray } from '../byte-arrays.store.ts';
 import { ownCategory } from '../append/new-event.ts';
 import { purgedAction } from '../record/runs.ts';
 

@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+
+/** SHA-256 of bytes, or of text in UTF-8. As text from the library, because a buffer of its own for each digest takes four times as long. */
+export const sha256 = (data: Uint8Array | string): Buffer =>
+  Buffer.from(hash('sha256', data, 'binary'), 'latin1');
+
+const blockLength = 64;
+
+/**
+ * A key of HMAC-SHA-256 (RFC 2104), for many short messages: the library makes objects for each message, which takes four times as long
+ * as the digests.
+ */
+export class MacKey {
+  /** The key in the two forms in which it precedes what is hashed; behind the second is room for a digest. */
+  readonly #inner = Buffer.alloc(blockLength, 0x36);
+  readonly #outer = Buffer.alloc(blockLength + 32, 0x5c);
+
+  /** @param key at most 64 bytes */
+  constructor(key: Uint8Array) {
+    if (key.length > blockLength) throw new TypeError('a longer key would have to be hashed');
+    for (let at = 0; at < key.length; at++) {
+      this.#inner[at]! ^= key[at]!;
+      this.#outer[at]! ^= key[at]!;
+    }
+  }
+
+  /** The MAC of bytes, or of text in UTF-8. */
+  of(message: Uint8Array | string): Buffer {
+    const bytes = typeof message === 'string' ? Buffer.from(message) : message;
+    const inner = hash('sha256', Buffer.concat([this.#inner, bytes]), 'binary');
+    this.#outer.write(inner, blockLength, 'latin1');
+    return sha256(this.#outer);
+  }
+}
