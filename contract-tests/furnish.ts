@@ -99,6 +99,8 @@ export async function readAll({ pool, root, user }: Furnished): Promise<Map<stri
       operation.verb === 'GET' &&
       operation.method === 'get' &&
       operation.access !== 'public' &&
+      // What only the operator reads belongs to the app.
+      operation.access !== 'operator' &&
       !isOthers(operation),
   );
   for (const operation of reads) {

@@ -119,7 +119,10 @@ async function run(
 ) {
   const app = await createApp({
     db,
-    modules: [...(await loadServices(services.filter((name) => !modules.some((made) => made.name === name)))), ...modules],
+    modules: [
+      ...(await loadServices(services.filter((name) => !modules.some((made) => made.name === name)))),
+      ...modules,
+    ],
     config: {
       rootToken,
       operator: { tenant: 'default', app: 'default' },
