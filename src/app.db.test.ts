@@ -71,13 +71,13 @@ test('the numbers and pages are there', async () => {
 
 test('a service that is specified and not built is neither served nor listed', async () => {
   const token = { headers: { authorization: `Bearer ${server.rootToken}` } };
-  for (const path of ['/billing/billing/plans', '/billing/docs', '/billing/openapi.json']) {
+  for (const path of ['/gateway/gateway/api/cache', '/gateway/docs', '/gateway/openapi.json']) {
     const { status, body } = await server.request('GET', path, token);
     expect([status, body]).toEqual([404, { error: 'path not found' }]);
   }
   const { text } = await server.request('GET', '/', { headers: { accept: 'text/html' } });
   expect(text).toContain('/authz');
-  expect(text).not.toContain('billing');
+  expect(text).not.toContain('gateway');
 });
 
 test('a path without its service in front names the one that was meant', async () => {
