@@ -2,6 +2,7 @@ import type { Operation } from '../generated/operations.ts';
 import { openBrowser } from './auth/browser.ts';
 import { consented } from './auth/consented.ts';
 import { shownPages } from './auth/shown.ts';
+import { billingEvent, cardEvent } from './billing/payers.ts';
 import { resumed } from './common-failures.ts';
 import { nameOf } from './contract.ts';
 import type { Credential, Tenant } from './harness.ts';
@@ -54,6 +55,10 @@ export async function createCallers(operator: Tenant, outboxKey: string) {
         { path, init: { ...init, headers: { ...init.headers, cookie: deviceCookie } } },
       ];
     }
+    // The time of the example is over, and so refused before anything is read.
+    if (resource === 'Meter' && method === 'record')
+      return [operator, exampleRequest(operation, { body: { feature_key: 'api_calls' } })];
+    if (resource === 'Notifications') return [operator.anonymous(), signed(operation)];
     if (resource === 'Outbox' && method === 'page')
       return [operator.anonymous(), exampleRequest(operation, { parameters: { key: outboxKey } })];
     if (resource === 'ClientRegistration' && method !== 'register')
@@ -64,4 +69,14 @@ export async function createCallers(operator: Tenant, outboxKey: string) {
       return [operator.anonymous(), exampleRequest(operation, { body: { access_token: accessToken } })];
     return [operator.withSession(accessToken), exampleRequest(operation)];
   }
+}
+
+/** A notification as the payment provider sends it. */
+function signed(operation: Operation): WireRequest {
+  const { path, init } = exampleRequest(operation);
+  const { body, ...headers } =
+    operation.method === 'cardProvider'
+      ? cardEvent('payment_intent.succeeded', { id: 'pi_1' })
+      : billingEvent('transaction.completed', { id: 'txn_1' });
+  return { path, init: { ...init, headers: { ...init.headers, ...headers }, body } };
 }

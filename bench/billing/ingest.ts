@@ -1,7 +1,7 @@
 /** Ingest: against the same rows that nobody counts, against a transaction for each event, with a long history, and at its worst. */
 import type { UsageEventCreate } from '../../generated/billing/types.ts';
 import { draftOf, type NewUsage } from '../../src/services/billing/meter/new-usage.ts';
-import { inSlices } from '../../src/services/billing/meter/slices.ts';
+import { inSlices } from '../../src/lib/slices.ts';
 import { analyze, onServer } from '../jobs/place.ts';
 import { atLeast, atMost, atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';

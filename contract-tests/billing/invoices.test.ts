@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Api, contract } from '../harness.ts';
+import { untaxed } from './payers.ts';
 import { nobody, subscriber } from './subscribers.ts';
 
 const absentInvoice = 'inv_01h455vb4pex5vsknk084sn0zz';
@@ -7,6 +8,9 @@ const notFound = 'invoice not found';
 
 const drafted = async (api: Api) => {
   const { tenant, subscription } = await subscriber(api);
+  await tenant.plinth.billing.customers.create({
+    body: { name: 'Acme GmbH', email: 'billing@acme.example', billing_address: untaxed },
+  });
   const draft = await tenant.plinth.billing.invoices.create({ body: { subscription_id: subscription.id } });
   return { tenant, subscription, draft };
 };

@@ -52,6 +52,10 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
+    notes: ({ settings, production }) =>
+      production && settings.provider === 'test'
+        ? [['billing', 'PLINTH_BILLING_PROVIDER is test: payments succeed, and no money moves']]
+        : [],
     async create({ db, settings, log, dataDir }): Promise<Service> {
       const deps: Deps = {
         db,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Sql } from '../../../db/index.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { lockKeys } from '../keys/persons.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { streamStore } from '../streams/streams.store.ts';
 import { appendStore } from './append.store.ts';
 import { chained, type ChainedEvent, owned, type Placed } from './chained.ts';

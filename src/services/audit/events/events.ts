@@ -9,7 +9,7 @@ import type { Recorded } from '../append/recording.ts';
 import { newEvent } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
 import { withinOf } from '../periods.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { eventCsvHeader, eventCsvLine } from './csv.ts';
 import { type EventFilter, eventStore, orders, type Place } from './events.store.ts';
 import { allEvents } from './exports.ts';

@@ -6,7 +6,7 @@ import { type PersonKeys, personOf, readKeys } from '../keys/persons.ts';
 import type { MacKey } from '../record/mac-key.ts';
 import { type ActorPart, type ContentPart, openPart, type PartName } from '../record/parts.ts';
 import { partDigest } from '../record/record.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import type { EventRow } from './events.store.ts';
 
 /** Events as responses show them: what belongs to persons who were erased is null. The keys of a page are read with one statement. */

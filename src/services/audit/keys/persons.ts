@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../../db/index.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import type { MacKey } from '../record/mac-key.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { type Person, type PersonKey, personStore } from './persons.store.ts';
 import { newSealedKey, openedKey, type SealDeps, sealSweeps } from './sealed-keys.ts';
 

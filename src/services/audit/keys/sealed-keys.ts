@@ -4,7 +4,7 @@ import type { Sweep } from '../../../db/sweeps.ts';
 import { DomainError } from '../../../lib/errors.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { MacKey } from '../record/mac-key.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 
 /** A key as the master key sealed it, with the tenant for which it opens. */
 export interface SealedKey {

@@ -2,7 +2,7 @@ import type { VerifyReport } from '../../../../generated/audit/types.ts';
 import type { Deps } from '../deps.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import { noHash } from '../record/record.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { ChainCheck } from './chain-check.ts';
 import { falseRuns } from './run-check.ts';
 import { type LinkRow, verificationStore } from './verification.store.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Coupon, Plan } from '../../../../generated/billing/types.ts';
 import type { TestServer } from '../../../testing/server.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.store.ts';
-import { storedSubscription } from '../testing-subscriptions.ts';
+import { storedSubscription } from '../testing/stored-subscription.ts';
 import { serverBy, TestClock, tools } from '../testing.ts';
 import { couponStore } from './coupons.store.ts';
 

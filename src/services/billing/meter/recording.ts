@@ -11,7 +11,7 @@ import { usageStore } from './events.store.ts';
 import type { Intake } from './intake.ts';
 import { repeatsWithin } from './judgement.ts';
 import { type Draft, draftOf, type NewUsage, type Origin } from './new-usage.ts';
-import { inSlices } from './slices.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { duplicateEvent, outcomeOf } from './views.ts';
 
 export type RecordingDeps = Pick<Deps, 'db' | 'clock' | 'settings'> & { readonly intake: Intake };

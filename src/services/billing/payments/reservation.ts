@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { PaymentCreate } from '../../../../generated/billing/types.ts';
 import type { View } from '../../../db/view.ts';
 import { Invalid } from '../../../lib/errors.ts';
@@ -73,7 +74,7 @@ const digestOf = ({ idempotency_key: key, isAutomatic: _, ...wanted }: Wanted): 
   key === undefined
     ? null
     : createHash('sha256')
-        .update(JSON.stringify(Object.entries(wanted).sort()))
+        .update(canonicalize(wanted) ?? '')
         .digest();
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Plan } from '../../../../generated/billing/types.ts';
 import type { TestServer } from '../../../testing/server.ts';
-import { storedSubscription } from '../testing-subscriptions.ts';
+import { storedSubscription } from '../testing/stored-subscription.ts';
 import { serverBy, TestClock, tools } from '../testing.ts';
 import { planStore } from './plans.store.ts';
 

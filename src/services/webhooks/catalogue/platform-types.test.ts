@@ -7,7 +7,7 @@ const services = new URL('../../', import.meta.url);
 const emission = /(?:emit\(\s*|\btype: |\bemits: )['`]([a-z_]+\.[a-z_]+(?:\.[a-z_]+)?)['`]/g;
 
 it('knows every event that a service emits', () => {
-  const found = ['auth', 'authz', 'keys', 'webhooks'].flatMap((service) =>
+  const found = ['auth', 'authz', 'keys', 'webhooks', 'audit', 'safety', 'billing'].flatMap((service) =>
     readdirSync(new URL(`${service}/`, services), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !file.includes('test'))
       .flatMap((file) => [

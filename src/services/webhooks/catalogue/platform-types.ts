@@ -45,6 +45,33 @@ const emitted = {
     ...['webhooks.endpoint.deleted', 'webhooks.endpoint.secret_rotated', 'webhooks.delivery.failed'],
     ...['webhooks.dlq.replayed', 'webhooks.dlq.purged'],
   ],
+  audit: [
+    ...['audit.erasure.completed', 'audit.integrity.failed', 'audit.report.created'],
+    ...['audit.retention.enforced'],
+  ],
+  safety: [
+    ...['instinct', 'awareness', 'boundary', 'value', 'judgment', 'reflex', 'profile', 'policy'].flatMap(
+      (kind) => ['created', 'updated', 'deleted'].map((verb) => `safety.${kind}.${verb}`),
+    ),
+    ...['safety.policy.assigned', 'safety.policy.unassigned', 'safety.scan.blocked', 'safety.scan.flagged'],
+    ...['safety.scan.redacted', 'safety.alert.raised', 'safety.escalation.raised', 'safety.vault.restored'],
+    ...['safety.vault.erased'],
+  ],
+  billing: [
+    ...['billing.plan.created', 'billing.plan.updated', 'billing.plan.activated', 'billing.plan.archived'],
+    ...['billing.plan.deleted', 'billing.customer.created', 'billing.customer.updated'],
+    ...['billing.customer.deleted', 'billing.customer.balance_changed', 'billing.coupon.redeemed'],
+    ...['billing.subscription.created', 'billing.subscription.updated', 'billing.subscription.trial_ending'],
+    ...['billing.subscription.activated', 'billing.subscription.renewed', 'billing.subscription.plan_changed'],
+    ...['billing.subscription.paused', 'billing.subscription.resumed', 'billing.subscription.past_due'],
+    ...['billing.subscription.canceled', 'billing.subscription.expired', 'billing.event.voided'],
+    ...['billing.invoice.created', 'billing.invoice.finalized', 'billing.invoice.incomplete'],
+    ...['billing.invoice.paid', 'billing.invoice.past_due', 'billing.invoice.voided'],
+    ...['billing.invoice.payment_failed', 'billing.payment.created', 'billing.payment.succeeded'],
+    ...['billing.payment.failed', 'billing.payment.refunded', 'billing.payment.canceled'],
+    ...['billing.payment.unapplied', 'billing.payment_method.attached', 'billing.payment_method.detached'],
+    ...['billing.payment_method.default_changed'],
+  ],
 };
 
 /** A type that the platform itself sends. */

@@ -1,6 +1,6 @@
-import type { Sql } from '../../db/index.ts';
-import { newId } from '../../lib/ids.ts';
-import { type SubscriptionRow, subscriptionStore } from './subscriptions/subscriptions.store.ts';
+import type { Sql } from '../../../db/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { type SubscriptionRow, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 
 /** Stores a subscription without segments, for tests of parts that only need its row. */
 export async function storedSubscription(
