@@ -164,10 +164,16 @@ async function nameless(response: Response): Promise<string[]> {
   const text = await response.clone().text();
   if (response.headers.get('content-type') !== 'application/json') return [];
   const envelope = JSON.parse(text) as object;
-  if ('error_description' in envelope) return [];
+  if ('error_description' in envelope || refusesState(envelope)) return [];
   const sentence = String(sentenceOf(envelope));
   return /: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
+
+/** Whether a 400 is about the state of a thing instead of a field: billing has codes for that, as its document says. */
+const refusesState = (envelope: object): boolean => {
+  const { code = 'invalid_input' } = ((envelope as { error?: unknown }).error ?? {}) as { code?: string };
+  return code !== 'invalid_input';
+};
 
 /** A worker that waits for jobs would wait for as long as it asked. */
 const hasty = (text: string): string => text.replace(/"wait":"[^"]*[1-9][^"]*"/, '"wait":"10ms"');
