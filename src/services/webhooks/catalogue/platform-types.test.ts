@@ -13,7 +13,9 @@ it('knows every event that a service emits', () => {
       .flatMap((file) => [
         ...readFileSync(new URL(`${service}/${file}`, services), 'utf8').matchAll(emission),
       ])
-      .map(([, name]) => name!),
+      .map(([, name]) => name!)
+      // The types of findings look like those of events.
+      .filter((name) => service !== 'safety' || name.startsWith('safety.')),
   );
   expect(found.length).toBeGreaterThan(50);
   expect([...Object.keys(events), ...found].filter((name) => !isPlatformType(name))).toEqual([]);
