@@ -205,6 +205,11 @@ describe('an open payment', () => {
     await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
     await until(() => fake.requests.length > before);
     expect(fake.intents.get(processor_id)?.status).toBe('requires_payment_method');
+    await until(async () => {
+      const [{ waits }] = await server.db.sql<[{ waits: boolean }]>`
+        select check_at > ${new Date(clock.now())} as waits from billing.payment where id = ${id}`;
+      return waits;
+    });
     fake.behaviour = 'answers';
     await reconcileAfter(20 * minute);
     expect(fake.intents.get(processor_id)?.status).toBe('canceled');
