@@ -120,12 +120,13 @@ describe.runIf(inject('engine') === 'postgres')('a database that has other thing
     expect(executions()).toEqual([1, 5_000]);
   });
 
-  test('a burst of a hundred thousand jobs at once: each runs once, and then a new one does', async () => {
+  // The benchmark burns down ten times as many.
+  test('a burst of twenty thousand jobs at once: each runs once, and then a new one does', async () => {
     const engine = await worker();
-    await Promise.all(Array.from({ length: 100 }, () => enqueue(engine, 1_000)));
-    await expect.poll(done, { timeout: 240_000, interval: 2_000 }).toBe(100_000);
-    expect(executions()).toEqual([1, 100_000]);
+    await Promise.all(Array.from({ length: 20 }, () => enqueue(engine, 1_000)));
+    await expect.poll(done, { timeout: 240_000, interval: 1_000 }).toBe(20_000);
+    expect(executions()).toEqual([1, 20_000]);
     await enqueue(engine, 1);
-    await settledAs(counts, { completed: 100_001 });
+    await settledAs(counts, { completed: 20_001 });
   }, 300_000);
 });
