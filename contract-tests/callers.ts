@@ -2,7 +2,7 @@ import type { Operation } from '../generated/operations.ts';
 import { openBrowser } from './auth/browser.ts';
 import { consented } from './auth/consented.ts';
 import { shownPages } from './auth/shown.ts';
-import { billingEvent, cardEvent } from './billing/payers.ts';
+import { billingNotification, cardNotification } from './billing/payers.ts';
 import { resumed } from './common-failures.ts';
 import { nameOf } from './contract.ts';
 import type { Credential, Tenant } from './harness.ts';
@@ -76,7 +76,10 @@ function signed(operation: Operation): WireRequest {
   const { path, init } = exampleRequest(operation);
   const { body, ...headers } =
     operation.method === 'cardProvider'
-      ? cardEvent('payment_intent.succeeded', { id: 'pi_1' })
-      : billingEvent('transaction.completed', { id: 'txn_1' });
-  return { path, init: { ...init, headers: { ...init.headers, ...headers }, body } };
+      ? cardNotification('payment_intent.succeeded', { id: 'pi_1' })
+      : billingNotification('transaction.completed', { id: 'txn_1' });
+  return {
+    path,
+    init: { ...init, headers: { ...init.headers, ...(headers as Record<string, string>) }, body },
+  };
 }

@@ -64,16 +64,24 @@ export async function notify(api: Api, type: string, object: object) {
 
 export const notifications = ({ plinth }: Credential) => plinth.billing.notifications;
 
-/** A signed event of the card provider. */
-export function cardEvent(type: string, object: object) {
+/** A signed event of the card provider, as text and as the SDK sends it. */
+export function cardNotification(type: string, object: object) {
   const body = JSON.stringify({ id: `evt_${randomBytes(8).toString('hex')}`, type, data: { object } });
-  return { 'CardProvider-Signature': signature(body, 't', '.', ',v1='), body: new Blob([body]) };
+  return { 'CardProvider-Signature': signature(body, 't', '.', ',v1='), body };
+}
+export function cardEvent(type: string, object: object) {
+  const { body, ...headers } = cardNotification(type, object);
+  return { ...headers, body: new Blob([body]) };
 }
 
-/** A signed event of the billing provider. */
-export function billingEvent(event_type: string, data: object) {
+/** A signed event of the billing provider, as text and as the SDK sends it. */
+export function billingNotification(event_type: string, data: object) {
   const body = JSON.stringify({ event_id: `evt_${randomBytes(8).toString('hex')}`, event_type, data });
-  return { 'BillingProvider-Signature': signature(body, 'ts', ':', ';h1='), body: new Blob([body]) };
+  return { 'BillingProvider-Signature': signature(body, 'ts', ':', ';h1='), body };
+}
+export function billingEvent(event_type: string, data: object) {
+  const { body, ...headers } = billingNotification(event_type, data);
+  return { ...headers, body: new Blob([body]) };
 }
 
 function signature(body: string, time: string, joint: string, name: string): string {
