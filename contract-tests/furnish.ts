@@ -2,9 +2,10 @@
 import { expect } from 'vitest';
 import type { Operation } from '../generated/operations.ts';
 import { leaveTrail } from './audit/trail.ts';
+import { leaveBills } from './billing/payers.ts';
 import { nameOf } from './contract.ts';
 import type { Credential, SignedUp, Tenant } from './harness.ts';
-import { idPlaces, idsIn, requestWith, type Pool } from './ids.ts';
+import { idPlaces, idsIn, kindOf, requestWith, type Pool } from './ids.ts';
 import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
 import { servedBy } from './targets.ts';
@@ -22,6 +23,7 @@ export interface Furnished {
 const operations = servedBy('server');
 const hasUsers = operations.some(({ service }) => service === 'auth');
 const hasJobs = operations.some(({ service }) => service === 'jobs');
+const hasBilling = operations.some(({ service }) => service === 'billing');
 const hasAudit = operations.some(({ service }) => service === 'audit');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
@@ -29,30 +31,34 @@ const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished> {
   const user = hasUsers ? await tenant.withUser(appId) : undefined;
   const pool = new Map<string, string>();
-  const keep = (text: string) => {
-    for (const [id, prefix] of idsIn(text)) if (!pool.has(prefix)) pool.set(prefix, id);
+  const keep = (text: string, service: Operation['service']) => {
+    for (const [id, prefix] of idsIn(text)) {
+      const kind = kindOf(service, prefix);
+      if (!pool.has(kind)) pool.set(kind, id);
+    }
   };
   if (user) {
     pool.set('app', user.appId).set('user', user.id);
     for (const path of ['sessions', 'devices'])
-      keep(await (await user.fetch(`/auth/v1/auth/${path}`)).text());
+      keep(await (await user.fetch(`/auth/v1/auth/${path}`)).text(), 'auth');
   }
   const root = user === undefined ? tenant : tenant.inApp(user.appId);
-  if (hasJobs) keep((await leaveWork(root)).join(' '));
+  const operator = user === undefined ? tenant : tenant.asOperatorOf(user.appId);
+  if (hasJobs) keep((await leaveWork(root)).join(' '), 'jobs');
   if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
+  if (hasBilling) keep((await leaveBills(root, operator, tenant.id)).join(' '), 'billing');
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
   for (let round = 0; round < 3; round++) {
     for (const operation of left) {
       if (!pathKinds(operation).every((prefix) => pool.has(prefix))) continue;
-      const isOperators = operation.access === 'operator' && user !== undefined;
-      const maker = isOperators ? tenant.asOperatorOf(user.appId) : root;
+      const maker = operation.access === 'operator' ? operator : root;
       const response = await send(maker, requestWith(operation, pool));
       const text = await response.text();
       if (!response.ok) continue;
       left.delete(operation);
-      keep(text);
+      keep(text, operation.service);
     }
   }
   return { pool, root, user };

@@ -4,7 +4,7 @@ import type { Operation } from '../generated/operations.ts';
 import { parametersOf, resolve, type Schema } from './contract.ts';
 import { bodySchema, exampleBody, exampleRequest, type WireRequest } from './requests.ts';
 
-/** Ids of existing things in a tenant, by prefix; `webhooks:dlq` where two services have things with one prefix. */
+/** Ids of existing things in a tenant, by prefix; `billing:inv` where two services have things with one prefix. */
 export type Pool = ReadonlyMap<string, string>;
 
 /** A place for the id of a stored thing in the requests of an operation. */
@@ -68,9 +68,12 @@ function prefixOf(service: Operation['service'], schema: Schema): string | undef
   );
 }
 
-/** Jobs and webhooks both have dead letters. */
-const kindOf = <Prefix extends string | undefined>(service: Operation['service'], prefix: Prefix) =>
-  service === 'webhooks' && prefix === 'dlq' ? 'webhooks:dlq' : prefix;
+/** Jobs and webhooks both have dead letters; an invitation and an invoice have one prefix. */
+const shared = new Set(['webhooks:dlq', 'billing:inv']);
+
+/** Returns the key in the pool of a thing of this service. */
+export const kindOf = <Prefix extends string | undefined>(service: Operation['service'], prefix: Prefix) =>
+  shared.has(`${service}:${prefix}`) ? `${service}:${prefix}` : prefix;
 
 /**
  * Builds the example request of an operation with only existing ids from the pool. Members whose kind is not in the pool are

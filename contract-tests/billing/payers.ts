@@ -2,6 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Customer, Invoice, Payment, PaymentMethod } from '../../generated/billing/types.ts';
 import type { Api, Credential, Tenant } from '../harness.ts';
+import { newName } from './offers.ts';
 
 /** Well-formed ids that name nothing. */
 export const missing = {
@@ -17,6 +18,8 @@ const secret = 'whsec_plinth_test';
 /** Once an app has tax rates, as other tests make them, an invoice needs a country, and no rate is for this one. */
 export const untaxed = { country: 'AQ' };
 
+type Caller = Pick<Credential, 'plinth'>;
+
 /** A tenant that owes an invoice. */
 export interface Payer {
   readonly tenant: Tenant;
@@ -27,7 +30,7 @@ export interface Payer {
 /** A new tenant that owes an invoice of 49 dollars. */
 export async function payer(api: Api): Promise<Payer> {
   const tenant = api.tenant();
-  const name = `t${randomBytes(6).toString('hex')}`;
+  const name = newName();
   const { billing } = tenant.plinth;
   const pricing = { base_amount: { amount: 4_900, currency: 'usd' } };
   const plan = await api.operator().plinth.billing.plans.create({ body: { name, currency: 'usd', pricing } });
@@ -40,6 +43,32 @@ export async function payer(api: Api): Promise<Payer> {
   const draft = await billing.invoices.create({ body: { subscription_id: subscription.id } });
   const invoice = await api.operator().plinth.billing.invoices.finalize({ invoice: draft.id });
   return { tenant, customer, invoice };
+}
+
+/**
+ * Leaves one thing of every kind that a customer has in an app, because the examples name another tenant, and returns their ids.
+ * None of them changes by itself.
+ */
+export async function leaveBills(root: Caller, operator: Caller, tenant_id: string): Promise<string[]> {
+  const name = newName();
+  const { billing } = root.plinth;
+  const pricing = { base_amount: { amount: 4_900, currency: 'usd' } };
+  const features = [{ key: 'api_calls', limit: 1_000 }];
+  const { id: plan_id } = await operator.plinth.billing.plans.create({
+    body: { name, currency: 'usd', pricing, features },
+  });
+  const customer = await billing.customers.create({
+    body: { name, email: `${name}@acme.example`, billing_address: untaxed },
+  });
+  const subscription = await billing.subscriptions.create({ body: { tenant_id, plan_id } });
+  const used = await billing.meter.record({ body: { feature_key: 'api_calls' } });
+  const draft = await billing.invoices.create({ body: { subscription_id: subscription.id } });
+  const invoice = await operator.plinth.billing.invoices.finalize({ invoice: draft.id });
+  const method = await billing.paymentMethods.create({
+    body: { customer_id: customer.id, token: 'tok_visa' },
+  });
+  const payment = await billing.payments.create({ body: { invoice_id: invoice.id } });
+  return [plan_id, customer.id, subscription.id, used.id, invoice.id, method.id, payment.id];
 }
 
 /** Attaches a payment method to the customer. */

@@ -62,7 +62,11 @@ const emitted = {
     ...['billing.plan.deleted', 'billing.customer.created', 'billing.customer.updated'],
     ...['billing.customer.deleted', 'billing.customer.balance_changed', 'billing.coupon.redeemed'],
     ...['billing.subscription.created', 'billing.subscription.updated', 'billing.subscription.trial_ending'],
-    ...['billing.subscription.activated', 'billing.subscription.renewed', 'billing.subscription.plan_changed'],
+    ...[
+      'billing.subscription.activated',
+      'billing.subscription.renewed',
+      'billing.subscription.plan_changed',
+    ],
     ...['billing.subscription.paused', 'billing.subscription.resumed', 'billing.subscription.past_due'],
     ...['billing.subscription.canceled', 'billing.subscription.expired', 'billing.event.voided'],
     ...['billing.invoice.created', 'billing.invoice.finalized', 'billing.invoice.incomplete'],
