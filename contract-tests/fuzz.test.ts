@@ -169,11 +169,16 @@ async function nameless(response: Response): Promise<string[]> {
   return /: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
 }
 
-/** Whether a 400 is about the state of a thing instead of a field: billing has codes for that, as its document says. */
-const refusesState = (envelope: object): boolean => {
-  const { code = 'invalid_input' } = ((envelope as { error?: unknown }).error ?? {}) as { code?: string };
-  return code !== 'invalid_input';
-};
+/** The codes with which billing refuses because of the state of a thing, so that no field is at fault. */
+const codesOfStates = new Set([
+  ...['plan_archived', 'plan_in_use', 'subscription_canceled', 'has_active_subscriptions', 'invalid_state'],
+  ...['invalid_upgrade', 'invalid_downgrade'],
+  ...['invoice_finalized', 'invoice_incomplete', 'invoice_paid', 'invoice_voided'],
+  ...['coupon_expired', 'coupon_not_started', 'coupon_exhausted', 'coupon_invalid'],
+]);
+
+const refusesState = (envelope: object): boolean =>
+  codesOfStates.has(((envelope as { error?: { code?: string } }).error ?? {}).code ?? '');
 
 /** A worker that waits for jobs would wait for as long as it asked. */
 const hasty = (text: string): string => text.replace(/"wait":"[^"]*[1-9][^"]*"/, '"wait":"10ms"');

@@ -40,6 +40,16 @@ contract('Invoices', (api) => {
         .refused(404, 'subscription not found', ({ billing }) =>
           billing.invoices.create({ body: { subscription_id: nobody.subscription } }),
         ));
+
+    it('409 when the idempotency key was used with another body', async () => {
+      const { tenant, subscription } = await subscriber(api);
+      const create = (order: string) => ({ body: { subscription_id: subscription.id, metadata: { order } } });
+      const once = { idempotencyKey: 'once' };
+      await tenant.plinth.billing.invoices.create(create('a'), once);
+      await tenant.refused(409, 'idempotency key was used with another body', ({ billing }) =>
+        billing.invoices.create(create('b'), once),
+      );
+    });
   });
 
   it('list 200 without lines', async () => {

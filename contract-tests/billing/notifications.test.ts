@@ -29,6 +29,14 @@ contract('Notifications', (api) => {
       anybody().refused(413, /^body: /, ({ billing }) =>
         billing.notifications.cardProvider({ body: new Blob([tooLarge]) }),
       ));
+
+    it('415 for what is compressed, since it is signed as it is', () =>
+      anybody().refused(415, /^content-encoding: /, ({ billing }) =>
+        billing.notifications.cardProvider({
+          ...cardEvent('customer.created', { id: 'cus_1' }),
+          'Content-Encoding': 'gzip',
+        }),
+      ));
   });
 
   describe('billingProvider', () => {
@@ -51,6 +59,14 @@ contract('Notifications', (api) => {
     it('413 for more than 1 MiB', () =>
       anybody().refused(413, /^body: /, ({ billing }) =>
         billing.notifications.billingProvider({ body: new Blob([tooLarge]) }),
+      ));
+
+    it('415 for what is compressed, since it is signed as it is', () =>
+      anybody().refused(415, /^content-encoding: /, ({ billing }) =>
+        billing.notifications.billingProvider({
+          ...billingEvent('customer.created', { id: 'ctm_1' }),
+          'Content-Encoding': 'gzip',
+        }),
       ));
   });
 });

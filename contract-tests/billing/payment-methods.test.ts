@@ -47,6 +47,14 @@ contract('Payment methods', (api) => {
         billing.paymentMethods.create(create('tok_amex'), once),
       );
     });
+
+    it('504 when the provider does not answer in time', async () => {
+      const { tenant, customer } = await payer(api);
+      const body = { customer_id: customer.id, token: 'tok_attachTimeout' };
+      await tenant.refused(504, 'the payment provider did not answer in time', ({ billing }) =>
+        billing.paymentMethods.create({ body }),
+      );
+    });
   });
 
   describe('list', () => {

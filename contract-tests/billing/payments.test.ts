@@ -22,6 +22,14 @@ contract('Payments', (api) => {
         });
     });
 
+    it('201 with an open payment for a card whose bank decides later', async () => {
+      const one = await payer(api);
+      const { id: payment_method_id } = await attached(one, 'tok_chargePending');
+      const payment = await one.tenant.plinth.billing.payments.create(paying(one, { payment_method_id }));
+      expect(payment).toMatchObject({ status: 'pending' });
+      if (api.target === 'server') expect(payment).toMatchObject({ next_action: null, payment_method_id });
+    });
+
     it('400 for more than is due', async () => {
       const one = await payer(api);
       await one.tenant.refused(400, 'amount: more than there is', ({ billing }) =>
@@ -54,7 +62,7 @@ contract('Payments', (api) => {
 
     it('504 when the provider does not answer in time', async () => {
       const one = await payer(api);
-      const { id } = await attached(one, 'tok_timeout');
+      const { id } = await attached(one, 'tok_chargeTimeout');
       await one.tenant.refused(504, 'the payment provider did not answer in time', ({ billing }) =>
         billing.payments.create(paying(one, { payment_method_id: id })),
       );
@@ -94,6 +102,17 @@ contract('Payments', (api) => {
 
     it('404 when it does not exist', () =>
       operator().refused(404, notFound, ({ billing }) => billing.payments.refund({ id: missing.payment })));
+
+    it('504 when the provider does not answer in time', async () => {
+      const one = await payer(api);
+      const { id: payment_method_id } = await attached(one, 'tok_refundTimeout');
+      const { id } = await one.tenant.plinth.billing.payments.create(paying(one, { payment_method_id }));
+      const status = async () => (await one.tenant.plinth.billing.payments.get({ id })).status;
+      if (api.target === 'server') await expect.poll(status, { timeout: 10_000 }).toBe('succeeded');
+      await operator().refused(504, 'the payment provider did not answer in time', ({ billing }) =>
+        billing.payments.refund({ id }),
+      );
+    });
   });
 
   describe('cancel', () => {

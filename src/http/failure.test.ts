@@ -63,6 +63,11 @@ describe('what is unavailable', () => {
   test('is a 500 where no 503 is documented, and the envelope still learns that the database failed', () => {
     const internal = { status: 500, message: 'internal error' };
     expect(answer(busy, [response(500)])).toEqual({ ...internal, kind: 'internal' });
+    expect(answer(busy, [response(500, 'Retry-After')])).toEqual({
+      ...internal,
+      ...retried,
+      kind: 'internal',
+    });
     expect(answer(StoreUnavailable(), [response(500)])).toEqual({ ...internal, kind: 'storeUnavailable' });
     expect(answer(StoreUnavailable(), [response(500, 'Retry-After')])).toEqual({
       ...{ ...internal, ...retried },

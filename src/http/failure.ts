@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { DomainError, Internal, type ErrorKind } from '../lib/errors.ts';
+import { DomainError, type ErrorKind } from '../lib/errors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operation.ts';
 import type { Outgoing } from './respond.ts';
@@ -61,11 +61,10 @@ function documented(error: DomainError, operation: Operation | undefined): Answe
   const isOfStore = ofStore.has(error.kind);
   const answer = (code: number) => operation.responses.find((response) => response.status === code);
   if (answer(503) && !(isOfStore && operation.storeFailure === 500)) return { error, status };
-  const cause = error.cause ?? error;
-  if (!isOfStore) return { error: Internal(cause), status: 500 };
   const retryAfter = answer(500)?.headers.includes('Retry-After') ? error.retryAfter : undefined;
-  const options = { cause, ...(retryAfter !== undefined && { retryAfter }) };
-  return { error: new DomainError(error.kind, 'internal error', options), status: 500 };
+  const options = { cause: error.cause ?? error, ...(retryAfter !== undefined && { retryAfter }) };
+  const kind = isOfStore ? error.kind : 'internal';
+  return { error: new DomainError(kind, 'internal error', options), status: 500 };
 }
 
 interface Answered {

@@ -29,17 +29,19 @@ const types: Readonly<Record<number, ErrorType>> = {
 
 /** The service's error envelope. A message that begins with the name of a field names it in `param`, too. */
 export function encodeError(
-  { kind, message, details = {} }: DomainError,
+  { kind, message, retryAfter, details = {} }: DomainError,
   status: number,
 ): { error: ErrorInfo } {
-  const { code = codes[kind] ?? 'internal_error', about } = details as Marks;
+  // What may succeed in a second found the database busy.
+  const internal = retryAfter === undefined ? 'internal_error' : 'store_unavailable';
+  const { code = codes[kind] ?? internal, about } = details as Marks;
   const param = paramIn(message);
   return {
     error: {
       code,
       message: kind === 'unauthenticated' && details['code'] === undefined ? 'Unauthorized' : message,
       type: typeOf(code, status),
-      ...(param !== undefined && status === 400 && { param }),
+      ...(param !== undefined && (status === 400 || status === 409) && { param }),
       ...(about !== undefined && { details: about }),
     },
   };

@@ -105,6 +105,14 @@ export const tools = (api: Api) => {
         data.reverse().map((one) => send('GET', `/billing/invoices/${one.id}`) as Promise<Invoice>),
       );
     },
+    /** Sends a request again for as long as a server with too much to do asks for that. */
+    async insist(method: string, path: string, options: TestRequest = {}): Promise<TestResponse> {
+      for (;;) {
+        const answer = await api.request(method, `/billing${path}`, options);
+        const { code } = (answer.body as Partial<Refusal> | null)?.error ?? {};
+        if (code !== 'rate_limited' && code !== 'store_unavailable') return answer;
+      }
+    },
     /** Returns the status, the code and the message, which most refusal tests compare. */
     async refusal(
       method: string,

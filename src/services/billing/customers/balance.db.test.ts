@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Customer } from '../../../../generated/billing/types.ts';
 import type { TestServer } from '../../../testing/server.ts';
+import { accountStore } from '../invoices/account.store.ts';
 import { serverBy, TestClock, tools } from '../testing.ts';
 import { createWriter } from '../writes.ts';
 import { type BalanceCause, balanceStore } from './balance.store.ts';
-import { customerStore } from './customers.store.ts';
 
 const clock = new TestClock('2026-01-15T09:55:00Z');
 let server: TestServer;
@@ -77,7 +77,7 @@ describe('the balance', () => {
 });
 
 describe('the currency', () => {
-  const refusal = [400, 'invalid_input', 'currency: the customer was billed in another one'];
+  const refusal = [400, 'invalid_input', 'currency: the customer is billed in another one'];
   const toEuro = (id: string) =>
     api.refusal('PUT', `/billing/customers/${id}`, { tenant: 'acme', body: { currency: 'eur' } });
 
@@ -94,6 +94,16 @@ describe('the currency', () => {
     await api.send('PUT', `/billing/customers/${billed.id}`, {
       body: { currency: 'usd', name: 'Same currency' },
     });
+  });
+
+  it('stays for as long as a subscription that names the customer is live', async () => {
+    const { id, tenant_id } = await customer({}, 'named');
+    const named = await api.subscribe(tenant_id, await api.plan(), { customer_id: id });
+    const toEuro = (body: object) =>
+      api.refusal('PUT', `/billing/customers/${id}`, { tenant: tenant_id, body });
+    expect(await toEuro({ currency: 'eur' })).toEqual(refusal);
+    await api.send('POST', `/billing/subscriptions/${named.id}/cancel`, { body: { immediately: true } });
+    expect((await toEuro({ currency: 'eur' }))[0]).toBe(200);
   });
 
   it.each([
@@ -115,7 +125,12 @@ describe('the currency', () => {
 
 describe('the payer of a subscription', () => {
   const payer = async (tenant: string, id: string | null, currency: string) =>
-    (await customerStore(server.db.sql).payerOf(tenant, 'default', id, currency))?.id;
+    (
+      await accountStore(server.db.sql).payer(
+        { tenant_id: tenant, app_id: 'default', id: 'sub_1' },
+        { customerId: id, currency, lock: false },
+      )
+    )?.id;
 
   it('is the named customer, or else the oldest one with the currency', async () => {
     const euro = await customer({ currency: 'eur' }, 'payers');

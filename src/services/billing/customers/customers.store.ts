@@ -56,30 +56,21 @@ export const customerStore = (sql: Sql) => ({
       update billing.customer set ${sql({ ...changed, ...texts(row) })} where tenant_id = ${tenant_id} and id = ${id}`;
   },
 
-  /** Whether amounts are recorded in the currency of a customer, so that it has to stay. */
+  /**
+   * Whether amounts are recorded in the currency of a customer, or a live subscription that names it will make some, so that it has to
+   * stay.
+   */
   async isBilled({ tenant_id, id }: Pick<CustomerRow, 'tenant_id' | 'id'>): Promise<boolean> {
     const [{ billed }] = await sql<[{ billed: boolean }]>`
       select exists (
         select from billing.invoice where tenant_id = ${tenant_id} and customer_id = ${id} and status <> 'draft'
       ) or exists (
         select from billing.balance_entry where tenant_id = ${tenant_id} and customer_id = ${id}
+      ) or exists (
+        select from billing.subscription
+        where tenant_id = ${tenant_id} and customer_id = ${id} and status in ('trialing', 'active', 'past_due', 'paused')
       ) as billed`;
     return billed;
-  },
-
-  /** Who is billed for a subscription: the customer that it names, or else the tenant's oldest one with its currency. */
-  async payerOf(
-    tenant: string,
-    app: string,
-    customerId: string | null,
-    currency: string,
-  ): Promise<CustomerRow | undefined> {
-    const [row] = await sql<CustomerRow[]>`
-      select ${columns(sql)} from billing.customer
-      where tenant_id = ${tenant} and app_id = ${app} and currency = ${currency} and deleted_at is null
-        ${customerId === null ? sql`` : sql`and id = ${customerId}`}
-      order by id limit 1`;
-    return row;
   },
 });
 

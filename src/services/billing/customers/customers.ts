@@ -61,7 +61,7 @@ export const customers = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clo
         if (row === undefined) throw CustomerNotFound();
         const changed = changedRow(row, body, clock.now());
         if (changed.currency !== row.currency && (await store.isBilled(row)))
-          throw Invalid('currency: the customer was billed in another one');
+          throw Invalid('currency: the customer is billed in another one');
         const [before, after] = [customerOf(row), customerOf(changed)];
         if (!isChanged(before, after)) return before;
         await store.update(changed);

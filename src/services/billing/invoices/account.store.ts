@@ -88,8 +88,8 @@ export const accountStore = (sql: Sql) => ({
   ): Promise<PayerRow | undefined> {
     const [payer] = await sql<PayerRow[]>`
       select id, name, email, balance, billing_address, tax_ids, deleted_at is not null as "isErased" from billing.customer
-      where tenant_id = ${tenant_id} and app_id = ${app_id}
-        ${customerId === null ? sql`and currency = ${currency} and deleted_at is null` : sql`and id = ${customerId}`}
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and currency = ${currency}
+        ${customerId === null ? sql`and deleted_at is null` : sql`and id = ${customerId}`}
       order by id limit 1
       ${lock ? sql`for no key update` : sql``}`;
     return payer;

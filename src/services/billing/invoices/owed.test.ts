@@ -1,7 +1,8 @@
 import { Big } from 'big.js';
 import { describe, expect, it } from 'vitest';
 import { beginning, planChange } from '../periods/course.ts';
-import { replacedFrom, segmentAt, type Segment } from '../periods/segments.ts';
+import { segmentAt, type Segment } from '../periods/segments.ts';
+import { replacedFrom } from '../periods/testing/replaced.ts';
 import { owedBy, type Account, type PricedPlan } from './owed.ts';
 
 const at = (text: string) => Date.parse(text);

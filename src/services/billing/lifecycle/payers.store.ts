@@ -3,7 +3,7 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 
 /** The statements about who pays for a subscription. */
 export const payersStore = (sql: Sql) => ({
-  /** Reads a customer, which cannot be erased until the end of the transaction. */
+  /** Reads a customer, which can neither be erased nor get another currency until the end of the transaction. */
   async keep(
     tenant: string,
     app: string,
@@ -12,7 +12,7 @@ export const payersStore = (sql: Sql) => ({
     const [customer] = await sql<{ currency: string }[]>`
       select currency from billing.customer
       where tenant_id = ${tenant} and app_id = ${app} and id = ${customerId} and deleted_at is null
-      for key share`;
+      for share`;
     return customer;
   },
 

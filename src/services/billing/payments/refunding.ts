@@ -91,7 +91,10 @@ export async function askFor(
   const mover = moverOf(deps, payment);
   if (mover === 'byHand') return { state: 'succeeded', processorId: id };
   const { provider, processorId } = mover;
-  return await provider.refund({ id, paymentId: payment.id, tenant, processorId, amount: BigInt(amount) });
+  return await provider.refund({
+    ...{ id, paymentId: payment.id, tenant, processorId, amount: BigInt(amount) },
+    source: payment.source ?? undefined,
+  });
 }
 
 /** Stores the answer, once: whoever comes later finds the refund ended. */

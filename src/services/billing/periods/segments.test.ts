@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BillingPeriod } from '../../../../generated/billing/types.ts';
-import { paidSegments, replacedFrom, segmentAt, trialSegments, type SegmentTerms } from './segments.ts';
+import { paidSegments, segmentAt, trialSegments, type SegmentTerms } from './segments.ts';
+import { replacedFrom } from './testing/replaced.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (instant: number) => new Date(instant).toISOString().slice(0, 10);

@@ -71,13 +71,3 @@ function pieces(stretch: Stretch, anchor: number): Stretch[] {
 /** The segment that contains an instant; none before the start of a subscription and after its end. */
 export const segmentAt = <S extends Stretch>(segments: readonly S[], instant: number): S | undefined =>
   segments.find(({ start, end }) => start <= instant && instant < end);
-
-/** The segments when everything from an instant on is replaced: the one that contains the instant ends there. */
-export function replacedFrom(
-  segments: readonly Segment[],
-  instant: number,
-  rest: readonly Segment[],
-): Segment[] {
-  const before = segments.filter(({ start }) => start < instant);
-  return [...before.map((one) => (one.end > instant ? { ...one, end: instant } : one)), ...rest];
-}

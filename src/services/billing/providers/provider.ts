@@ -65,6 +65,8 @@ export interface RefundOrder {
   readonly tenant: string;
   readonly processorId: string;
   readonly amount: bigint;
+  /** What the charge was paid with, if it was known when it began. */
+  readonly source: Source | undefined;
 }
 
 export type RefundResult =

@@ -30,9 +30,13 @@ export const testProvider: Provider = {
     return outcome.state === 'succeeded' ? outcome : { state: 'canceled', processorId: charge.processorId };
   },
 
-  refund: async ({ id }) => ({ state: 'succeeded', processorId: processorIdOf(id) }),
+  refund: async ({ id, source }) =>
+    source?.processorId.endsWith('refundTimeout') === true
+      ? { state: 'unknown' }
+      : { state: 'succeeded', processorId: processorIdOf(id) },
 
   async attach({ token }) {
+    if (token.endsWith('attachTimeout')) return { state: 'unknown' };
     if (token.endsWith('expiredCard'))
       return { state: 'failed', code: 'expired_card', message: 'the card has expired' };
     return {
@@ -56,8 +60,8 @@ function outcomeOf({ id, source }: Charge): ChargeResult {
       nextAction: { type: 'client_secret', value: `${processorId}_secret` },
     };
   const token = source.processorId;
-  if (token.endsWith('timeout')) return { state: 'unknown' };
-  if (token.endsWith('pending')) return { state: 'pending', processorId, nextAction: null };
+  if (token.endsWith('chargeTimeout')) return { state: 'unknown' };
+  if (token.endsWith('chargePending')) return { state: 'pending', processorId, nextAction: null };
   const decline = Object.entries(declines).find(([ending]) => token.endsWith(ending))?.[1];
   return decline === undefined ? { state: 'succeeded', processorId } : { ...decline, processorId };
 }

@@ -9,7 +9,8 @@ import {
   type PlanTerms,
   type Position,
 } from '../../periods/course.ts';
-import { replacedFrom, segmentAt, type Revision, type Segment } from '../../periods/segments.ts';
+import { segmentAt, type Revision, type Segment } from '../../periods/segments.ts';
+import { replacedFrom } from '../../periods/testing/replaced.ts';
 import type { Line } from '../lines.ts';
 import { owedBy, type PricedPlan, type Tally } from '../owed.ts';
 import { reopened, settled, unsettledLines, type Settlement } from '../settlement.ts';
