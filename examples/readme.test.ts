@@ -140,7 +140,7 @@ describe('the README', () => {
     await session.run('sh webhook-event');
     await expect
       .poll(async () => JSON.parse(await session.run('sh webhook-dead')) as unknown, {
-        timeout: 30_000,
+        timeout: 90_000,
         interval: 500,
       })
       .toMatchObject(JSON.parse(textAfter('sh webhook-dead')) as object);
