@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterAll(() => server.close());
 
-const post = (path: string, body: object = {}) => server.request('POST', `/billing${path}`, { body });
+const post = (path: string, body: object = {}) => api.insist('POST', path, { body });
 const times = <T>(count: number, act: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)));
 
