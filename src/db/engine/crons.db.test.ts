@@ -78,7 +78,7 @@ const left = async () => {
 
 test('eight processes make one job of each due entry, for the newest missed tick', async () => {
   await store(1_000);
-  await whileFiring(8, () => expect.poll(left, { timeout: 20_000 }).toBe(0));
+  await whileFiring(8, () => expect.poll(left, { timeout: 50_000 }).toBe(0));
   const [row] = await db.sql`
     select count(*) as entries, min(jobs) as least, max(jobs) as most, bool_and(newest <= now() and newest > now() - interval '3 minutes') as new
     from (

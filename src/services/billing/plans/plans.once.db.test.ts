@@ -131,7 +131,7 @@ describe('create', () => {
   it('gives a slug to one of many', async () => {
     const answers = await Promise.all(
       Array.from({ length: 16 }, () =>
-        server.request('POST', '/billing/billing/plans', { body: { name: 'Race', currency: 'usd' } }),
+        api.insist('POST', '/billing/plans', { body: { name: 'Race', currency: 'usd' } }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(15).fill(409)]);
