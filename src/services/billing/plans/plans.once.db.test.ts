@@ -137,7 +137,7 @@ describe('create', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(15).fill(409)]);
     const { body } = answers.find(({ status }) => status === 409)!;
     expect(body).toEqual({
-      error: { code: 'already_exists', message: 'slug: already exists', type: 'conflict' },
+      error: { code: 'already_exists', message: 'slug: already exists', type: 'conflict', param: 'slug' },
     });
   });
 
