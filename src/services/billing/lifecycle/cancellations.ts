@@ -1,12 +1,12 @@
 import { InvalidState } from '../errors.ts';
-import { renewal } from '../periods/course.ts';
+import { pause, renewal } from '../periods/course.ts';
 import { isLive } from '../subscriptions/states.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
 import { end } from './endings.ts';
 import type { LifecycleDeps } from './renewals.ts';
-import { changed, follow, termsAt } from './standing.ts';
+import { changed, follow, positionOf, standingOf, termsAt } from './standing.ts';
 
 /** Lets a live subscription end with its period. One whose period ended during a pause ends now. */
 export async function cancelAtPeriodEnd(
@@ -24,7 +24,7 @@ export async function cancelAtPeriodEnd(
   return after;
 }
 
-/** Withdraws a cancellation: the period that follows exists again. */
+/** Withdraws a cancellation: what was to follow exists again. */
 export async function uncancel(
   tx: Write,
   deps: LifecycleDeps,
@@ -38,8 +38,13 @@ export async function uncancel(
   return after;
 }
 
-/** What would have followed the cancellation. */
+/** What would have followed the cancellation: the next period, or more of a pause, which no period ends. */
 async function rest({ sql }: Write, deps: LifecycleDeps, row: ListedSubscription, at: number) {
+  if (row.status === 'paused') {
+    const last = at - 1;
+    const position = positionOf(await standingOf(sql, row, last), last);
+    return pause({ ...position, at }).segments;
+  }
   const { terms } = await termsAt(sql, deps, { app: row.app_id, planId: row.plan_id, at });
   const { segments } = renewal(terms, {
     anchor: Date.parse(row.anchor),
