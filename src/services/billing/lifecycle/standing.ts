@@ -40,9 +40,12 @@ export function positionOf({ subscription, segments }: Standing, at: number): Po
   };
 }
 
-/** The first time at which a running segment can be cut: one that has just begun keeps a millisecond. */
+/**
+ * The first time at which a running segment can be cut: one that has just begun keeps a millisecond, also one that has begun by the clock
+ * of another process only.
+ */
 export function cuttableFrom({ segments }: Pick<Standing, 'segments'>, now: number): number {
-  const current = segmentAt(segments, now);
+  const current = segmentAt(segments, now) ?? segments[0];
   return current === undefined ? now : Math.max(now, current.start + 1);
 }
 
