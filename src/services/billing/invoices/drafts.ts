@@ -41,17 +41,35 @@ export async function draft(
   return await stored({ sql, emit }, clock.now(), billed, terms, result);
 }
 
-/** Makes a draft of the periods that have ended, unless nothing in it costs anything. */
+/**
+ * Makes a draft of the periods that have ended, unless nothing in it costs anything. An amount that no invoice can show stays owed until
+ * the use behind it is corrected: it must not keep the subscription from going on, or from ending.
+ */
 export async function draftUnlessFree(
   { sql, emit }: Pick<Write, 'sql' | 'emit'>,
-  { revisions, clock }: Pick<Deps, 'revisions' | 'clock'>,
+  { revisions, clock, log }: Pick<Deps, 'revisions' | 'clock' | 'log'>,
   billed: Billed,
   terms: DraftTerms,
 ): Promise<InvoiceRow | undefined> {
   const result = await computed(sql, { revisions }, billed, { ...terms, lock: false });
   if (result.lines.every(({ amount }) => amount === 0n)) return undefined;
+  if (isTooLarge(result)) {
+    log.error({ subscription: billed.id }, 'a period owes an amount that is too large for an invoice');
+    return undefined;
+  }
   return await stored({ sql, emit }, clock.now(), billed, terms, result);
 }
+
+/** @throws Refused `invoice_incomplete` for an amount beyond what JSON represents exactly */
+export function checkSize(result: Computed): void {
+  if (isTooLarge(result)) throw Refused('invoice_incomplete', 'invoice has an amount that is too large');
+}
+
+const isTooLarge = ({ lines, figures }: Computed): boolean =>
+  hasInexpressibleAmount(
+    lines.map(({ amount }) => amount),
+    figures,
+  );
 
 async function stored(
   { sql, emit }: Pick<Write, 'sql' | 'emit'>,
@@ -60,13 +78,7 @@ async function stored(
   { origin, currency, period, finalizeAt, metadata }: DraftTerms,
   result: Computed,
 ): Promise<InvoiceRow> {
-  if (
-    hasInexpressibleAmount(
-      result.lines.map(({ amount }) => amount),
-      result.figures,
-    )
-  )
-    throw Refused('invoice_incomplete', 'invoice has an amount that is too large');
+  checkSize(result);
   const year = numberingYear(now);
   const row: InvoiceRow = {
     tenant_id,

@@ -13,7 +13,8 @@ interface SettlementRow {
   readonly plan_id: string;
   readonly revision: number;
   readonly feature_key: string;
-  readonly amount: number;
+  /** As text: several invoices may together have billed more than a number shows exactly. */
+  readonly amount: string;
   readonly was_over: boolean;
   readonly invoices: number;
 }
@@ -22,7 +23,7 @@ interface SettlementRow {
 export const settlementStore = (sql: Sql) => ({
   async list({ tenant_id, id }: SubscriptionKey, after: number): Promise<Map<string, Settlement>> {
     const rows = await sql<SettlementRow[]>`
-      select period_start, plan_id, revision, feature_key, amount, was_over, invoices from billing.settlement
+      select period_start, plan_id, revision, feature_key, amount::text, was_over, invoices from billing.settlement
       where tenant_id = ${tenant_id} and subscription_id = ${id} and period_start >= ${new Date(after)}`;
     return new Map(
       rows.map((row) => [

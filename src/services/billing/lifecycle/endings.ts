@@ -7,7 +7,7 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 import type { Write } from '../writes.ts';
 import { changed, cuttableFrom, follow, standingOf } from './standing.ts';
 
-type EndingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
+type EndingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'log'>;
 
 /**
  * Ends a locked subscription: nothing is counted from then on, and what was used until then is invoiced. After the late window, it is

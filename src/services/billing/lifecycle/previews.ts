@@ -3,6 +3,7 @@ import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { InvalidState } from '../errors.ts';
 import { computed } from '../invoices/account.ts';
+import { checkSize } from '../invoices/drafts.ts';
 import { lineRowOf, storedFigures, upcomingOf } from '../invoices/invoice.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 import { isEntitling } from '../subscriptions/states.ts';
@@ -20,6 +21,7 @@ export async function upcoming(
   const now = deps.clock.now();
   const currency = await currencyOf(tx, deps, row);
   const result = await computed(tx.sql, deps, row, { asOf: now, withRunning: true, currency, lock: false });
+  checkSize(result);
   const invoice = {
     tenant_id: row.tenant_id,
     id: '',
