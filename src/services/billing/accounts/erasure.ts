@@ -20,7 +20,7 @@ export async function erase(
     await accountStore(sql).lockAlone(found);
     const customer = await customerStore(sql).find(viewOf(context), id);
     if (customer === undefined) throw CustomerNotFound();
-    if (await accountStore(sql).isNeeded(customer))
+    if (await customerStore(sql).isNeeded(customer))
       throw Refused('has_active_subscriptions', 'customer has a live subscription');
     const methods = await methodStore(sql).list({ tenant_id: customer.tenant_id, customer_id: id });
     await accountStore(sql).erase(customer, clock.now());

@@ -96,14 +96,28 @@ describe('the currency', () => {
     });
   });
 
-  it('stays for as long as a subscription that names the customer is live', async () => {
-    const { id, tenant_id } = await customer({}, 'named');
-    const named = await api.subscribe(tenant_id, await api.plan(), { customer_id: id });
+  it.each([
+    ['names the customer', true],
+    ['names nobody, so that the customer pays,', false],
+  ])('stays for as long as a subscription that %s is live', async (_, isNamed) => {
+    const { id, tenant_id } = await customer({}, `named-${isNamed}`);
+    const named = await api.subscribe(tenant_id, await api.plan(), isNamed ? { customer_id: id } : {});
     const toEuro = (body: object) =>
       api.refusal('PUT', `/billing/customers/${id}`, { tenant: tenant_id, body });
     expect(await toEuro({ currency: 'eur' })).toEqual(refusal);
     await api.send('POST', `/billing/subscriptions/${named.id}/cancel`, { body: { immediately: true } });
     expect((await toEuro({ currency: 'eur' }))[0]).toBe(200);
+  });
+
+  it('stays while the last invoice of a subscription is about to become final', async () => {
+    const { id, tenant_id } = await customer({}, 'leaving');
+    const { id: left } = await api.subscribe(tenant_id, await api.plan(), { customer_id: id });
+    clock.turn(86_400_000);
+    await api.send('POST', `/billing/subscriptions/${left}/cancel`, { body: { immediately: true } });
+    const body = { currency: 'eur' };
+    expect(await api.refusal('PUT', `/billing/customers/${id}`, { tenant: tenant_id, body })).toEqual(
+      refusal,
+    );
   });
 
   it.each([

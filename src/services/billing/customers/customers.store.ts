@@ -10,6 +10,9 @@ export interface CustomerRow extends Omit<Customer, 'balance'> {
   readonly balance: number;
 }
 
+/** Which customer of which tenant and app. */
+export type CustomerKey = Pick<CustomerRow, 'tenant_id' | 'app_id' | 'id'>;
+
 /** Every statement about customers, apart from their balances. Erased ones are found by none of them. */
 export const customerStore = (sql: Sql) => ({
   /** @throws the violation of `customer_email` when another customer of the tenant has the address */
@@ -57,20 +60,38 @@ export const customerStore = (sql: Sql) => ({
   },
 
   /**
-   * Whether amounts are recorded in the currency of a customer, or a live subscription that names it will make some, so that it has to
-   * stay.
+   * Whether amounts are recorded in the currency of a customer, or are about to be, by a draft that becomes final by itself or a live
+   * subscription, so that it has to stay.
    */
-  async isBilled({ tenant_id, id }: Pick<CustomerRow, 'tenant_id' | 'id'>): Promise<boolean> {
+  async isBilled(customer: CustomerKey): Promise<boolean> {
+    const { tenant_id, id } = customer;
     const [{ billed }] = await sql<[{ billed: boolean }]>`
       select exists (
-        select from billing.invoice where tenant_id = ${tenant_id} and customer_id = ${id} and status <> 'draft'
+        select from billing.invoice
+        where tenant_id = ${tenant_id} and customer_id = ${id} and (status <> 'draft' or auto_finalize_at is not null)
       ) or exists (
         select from billing.balance_entry where tenant_id = ${tenant_id} and customer_id = ${id}
-      ) or exists (
-        select from billing.subscription
-        where tenant_id = ${tenant_id} and customer_id = ${id} and status in ('trialing', 'active', 'past_due', 'paused')
       ) as billed`;
-    return billed;
+    return billed || (await this.isNeeded(customer));
+  },
+
+  /** Whether a live subscription is billed to a customer: one that names it, or names nobody while it is the one to pay. */
+  async isNeeded({ tenant_id, app_id, id }: CustomerKey): Promise<boolean> {
+    const found = await sql`
+      select from billing.subscription
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and status in ('trialing', 'active', 'past_due', 'paused')
+        and (
+          customer_id = ${id}
+          or customer_id is null and ${id} = (
+            select customer.id from billing.customer join billing.plan_revision as revision
+              on revision.app_id = subscription.app_id and revision.plan_id = subscription.plan_id and revision.revision = 1
+            where customer.tenant_id = ${tenant_id} and customer.app_id = ${app_id} and customer.deleted_at is null
+              and customer.currency = revision.currency
+            order by customer.id limit 1
+          )
+        )
+      limit 1`;
+    return found.length > 0;
   },
 });
 
