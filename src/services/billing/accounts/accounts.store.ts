@@ -16,6 +16,15 @@ export const accountStore = (sql: Sql) => ({
     return entry;
   },
 
+  /** The drafts that bill a customer and become final by themselves, oldest first. */
+  async drafts({ tenant_id, id }: Key): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      select id from billing.invoice
+      where tenant_id = ${tenant_id} and customer_id = ${id} and status = 'draft' and auto_finalize_at is not null
+      order by id`;
+    return rows.map((row) => row.id);
+  },
+
   /** Locks a customer against everything, also against subscriptions that are about to name it. */
   async lockAlone({ tenant_id, id }: Key): Promise<void> {
     await sql`select from billing.customer where tenant_id = ${tenant_id} and id = ${id} for update`;

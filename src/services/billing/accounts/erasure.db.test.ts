@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { TestServer } from '../../../testing/server.ts';
+import { serverBy, TestClock, tools } from '../testing.ts';
+import { sweeping } from '../testing/sweeping.ts';
+
+let server: TestServer;
+let api: ReturnType<typeof tools>;
+let sweep: () => Promise<void>;
+let tenants = 0;
+let tenant: string;
+const clock = new TestClock('2026-01-15T10:00:00Z');
+beforeAll(async () => {
+  server = await serverBy(clock);
+  api = tools(server);
+  sweep = sweeping(server, clock);
+});
+beforeEach(() => {
+  tenant = `tenant-${(tenants += 1)}`;
+  clock.turn('2026-01-15T10:00:00Z');
+});
+afterAll(() => server.close());
+
+const erase = (id: string) => api.send('DELETE', `/billing/customers/${id}`, { tenant });
+
+it('makes what the customer owes final first, so that the invoice keeps whom it bills', async () => {
+  const customer = await api.customer(tenant);
+  const subscription = await api.subscribe(tenant, await api.plan(), { customer_id: customer.id });
+  clock.turn('2026-01-20T10:00:00Z');
+  const body = { immediately: true };
+  await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { tenant, body });
+  await erase(customer.id);
+  const [invoice] = await api.invoices(subscription);
+  expect(invoice).toMatchObject({
+    ...{ status: 'pending', total: { amount: 790 }, customer_id: customer.id },
+    bill_to: { name: 'Acme GmbH', email: `billing@${tenant}.example` },
+  });
+  clock.turn('2026-01-20T12:00:00Z');
+  await sweep();
+  expect((await api.invoices(subscription)).map(({ status }) => status)).toEqual(['pending']);
+});
