@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TestServer } from '../../../testing/server.ts';
+import { attach } from '../payments/methods.ts';
+import { processOn } from '../payments/testing.ts';
+import type { Source } from '../providers/provider.ts';
+import { testProvider } from '../providers/test-provider.ts';
 import { serverBy, TestClock, tools } from '../testing.ts';
 import { sweeping } from '../testing/sweeping.ts';
 
@@ -37,4 +41,31 @@ it('makes what the customer owes final first, so that the invoice keeps whom it 
   clock.turn('2026-01-20T12:00:00Z');
   await sweep();
   expect((await api.invoices(subscription)).map(({ status }) => status)).toEqual(['pending']);
+});
+
+it('while the provider attaches a payment method, neither here nor there keeps it', async () => {
+  const customer = await api.customer(tenant);
+  const detached: Source[] = [];
+  const deps = processOn(server.db, clock, {
+    ...testProvider,
+    async attach(attachment) {
+      await erase(customer.id);
+      return await testProvider.attach(attachment);
+    },
+    detach: (source) => {
+      detached.push(source);
+      return testProvider.detach(source);
+    },
+  });
+  const asking = {
+    author: { tenant, app: 'default', actor: 'test' },
+    view: { tenant, app: 'default' },
+  };
+  await expect(
+    attach(deps, asking, { customer_id: customer.id, token: 'tok_visa', set_default: false }),
+  ).rejects.toThrow('customer not found');
+  await deps.later.idle();
+  expect(detached.map(({ processorId }) => processorId)).toEqual(['tok_visa']);
+  const kept = await server.db.sql`select from billing.payment_method where customer_id = ${customer.id}`;
+  expect(kept).toHaveLength(0);
 });

@@ -1,7 +1,7 @@
 import type { PaymentMethod, PaymentMethodCreate } from '../../../../generated/billing/types.ts';
 import type { View } from '../../../db/view.ts';
 import type { Author } from '../../../db/write.ts';
-import { Invalid } from '../../../lib/errors.ts';
+import { DomainError, Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { CustomerNotFound, InvalidState, PaymentMethodNotFound, Refused } from '../errors.ts';
@@ -56,10 +56,11 @@ export async function attach(
     customer: { id: customer_id, processorId },
   });
   const method = attachedBy(result);
-  const stored = await deps.write(author, (tx) => keep(tx, deps, { customer, id, method }, set_default));
-  if (stored !== undefined) return stored;
+  const kept = await deps.write(author, (tx) => keep(tx, deps, { customer, id, method }, set_default));
+  if (!(kept instanceof DomainError)) return kept;
+  // The provider has the method already, and keeps none that is not ours.
   forget(deps, method);
-  throw TooMany();
+  throw kept;
 }
 
 const TooMany = () => Invalid(`customer_id: has ${mostMethods} payment methods already`);
@@ -96,13 +97,16 @@ interface Attached {
   readonly method: AttachedMethod;
 }
 
+/** Stores a method, or returns why it cannot be stored: the provider may have taken long to answer. */
 async function keep(
   tx: Write,
   { clock, provider }: PaymentDeps,
   { customer, id, method }: Attached,
   isDefault: boolean,
-): Promise<MethodRow | undefined> {
+): Promise<MethodRow | DomainError> {
   await payerStore(tx.sql).lock(customer);
+  const view = { tenant: customer.tenant_id, app: customer.app_id };
+  if ((await payerStore(tx.sql).find(view, customer.id)) === undefined) return CustomerNotFound();
   const row = {
     ...{ tenant_id: customer.tenant_id, id, app_id: customer.app_id, customer_id: customer.id },
     ...{ processor_name: configured(provider).name, processor_id: method.processorId },
@@ -119,7 +123,7 @@ async function keep(
     },
   };
   const stored = await methodStore(tx.sql).insert(row, mostMethods);
-  if (stored === undefined) return undefined;
+  if (stored === undefined) return TooMany();
   tx.emit('billing.payment_method.attached', stored, methodOf(stored));
   return isDefault ? await prefer(tx, stored) : stored;
 }
