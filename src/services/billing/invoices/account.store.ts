@@ -28,11 +28,12 @@ interface RedemptionRow {
 
 /** The statements that read what an invoice depends on besides the segments of its subscription. */
 export const accountStore = (sql: Sql) => ({
-  /** The counters of the segments from a time on. */
-  async tallies({ tenant_id, id }: Owner, from: number): Promise<Tally[]> {
+  /** The counters of some features in the segments from a time on. */
+  async tallies({ tenant_id, id }: Owner, from: number, featureKeys: readonly string[]): Promise<Tally[]> {
     const rows = await sql<{ segment_start: string; feature_key: string; quantity: string }[]>`
       select segment_start, feature_key, quantity::text from billing.usage_total
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start >= ${new Date(from)}`;
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start >= ${new Date(from)}
+        and feature_key = any(${[...featureKeys]}::text[])`;
     return rows.map(({ segment_start, feature_key, quantity }) => ({
       segmentStart: Date.parse(segment_start),
       featureKey: feature_key,
@@ -40,11 +41,16 @@ export const accountStore = (sql: Sql) => ({
     }));
   },
 
-  /** What was counted before a time, by feature: seats that were taken then are still held. */
-  async countedBefore({ tenant_id, id }: Owner, until: number): Promise<Map<string, Big>> {
+  /** What was counted of some features before a time: seats that were taken then are still held. */
+  async countedBefore(
+    { tenant_id, id }: Owner,
+    until: number,
+    featureKeys: readonly string[],
+  ): Promise<Map<string, Big>> {
     const rows = await sql<{ feature_key: string; quantity: string }[]>`
       select feature_key, sum(quantity)::text as quantity from billing.usage_total
       where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start < ${new Date(until)}
+        and feature_key = any(${[...featureKeys]}::text[])
       group by feature_key`;
     return new Map(rows.map(({ feature_key, quantity }) => [feature_key, new Big(quantity)]));
   },

@@ -6,7 +6,7 @@ import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
-import { owedBy, type Owed } from './owed.ts';
+import { type Account, owedBy, type Owed } from './owed.ts';
 import { pricedPlan } from './priced-plan.ts';
 import { unsettledLines, type Settlements } from './settlement.ts';
 import { settlementStore } from './settlements.store.ts';
@@ -49,17 +49,18 @@ export async function computed(
 ): Promise<Computed> {
   const store = accountStore(sql);
   const segments = await segmentStore(sql).list(billed, asOf - closedAfterMs);
-  const from = segments[0]?.start ?? asOf;
-  const [tallies, seatsBefore, settlements, coupons, payer] = await Promise.all([
-    store.tallies(billed, from),
-    store.countedBefore(billed, from),
+  const [planOf, settlements, coupons, payer] = await Promise.all([
+    plansOf(sql, revisions, billed.app_id, segments),
     settlementStore(sql).list(billed, segments[0]?.period.start ?? asOf),
     store.coupons(billed, currency),
     store.payer(billed, { customerId: billed.customer_id, currency, lock }),
   ]);
-  const [taxRates, planOf] = await Promise.all([
+  const from = segments[0]?.start ?? asOf;
+  const priced = pricedKeys(segments, planOf);
+  const [tallies, seatsBefore, taxRates] = await Promise.all([
+    store.tallies(billed, from, priced),
+    store.countedBefore(billed, from, priced),
     store.taxRates(billed.app_id, payer?.billing_address?.country ?? null),
-    plansOf(sql, revisions, billed.app_id, segments),
   ]);
   const owed = owedBy({ segments, tallies, seatsBefore, planOf }, asOf);
   const lines = unsettledLines(owed, settlements, withRunning ? 'begun' : 'ended');
@@ -73,6 +74,12 @@ export async function computed(
     terms,
   );
   return { lines, figures, terms, payer, owed, settlements };
+}
+
+/** The features that any of the plans of segments prices. Whoever sends usage may name any number of others. */
+function pricedKeys(segments: readonly Segment[], planOf: Account['planOf']): string[] {
+  const plans = new Set(segments.map(({ plan }) => planOf(plan)));
+  return [...new Set([...plans].flatMap(({ tiers }) => [...tiers.keys()]))];
 }
 
 /** The plans of segments and of their base prices, by revision. */
