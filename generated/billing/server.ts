@@ -982,7 +982,7 @@ export interface Subscriptions<Call = unknown> {
   cancel(request: { id: T.SubscriptionId; body?: T.Cancellation | undefined }, call: Call): Promise<T.CanceledSubscription>;
 
   /**
-   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`.
+   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *
@@ -1001,7 +1001,7 @@ export interface Subscriptions<Call = unknown> {
 
   /**
    * Pauses an active subscription: it gives no entitlements and bills nothing until it is resumed.
-   * Refused with `invalid_state`.
+   * Refused with `invalid_state`, also after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *

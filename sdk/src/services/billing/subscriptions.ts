@@ -157,7 +157,7 @@ export interface Subscriptions {
   ) => Answer<T.CanceledSubscription, T.Error>;
 
   /**
-   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`.
+   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *
@@ -188,7 +188,7 @@ export interface Subscriptions {
 
   /**
    * Pauses an active subscription: it gives no entitlements and bills nothing until it is resumed.
-   * Refused with `invalid_state`.
+   * Refused with `invalid_state`, also after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *

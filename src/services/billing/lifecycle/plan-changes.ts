@@ -11,7 +11,16 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 import { totalsStore } from '../usage/totals.store.ts';
 import type { Write } from '../writes.ts';
 import { invoicePeriod, type LifecycleDeps } from './renewals.ts';
-import { changed, cuttableFrom, follow, periodMembers, positionOf, standingOf, termsAt } from './standing.ts';
+import {
+  changed,
+  checkRoom,
+  cuttableFrom,
+  follow,
+  periodMembers,
+  positionOf,
+  standingOf,
+  termsAt,
+} from './standing.ts';
 
 const messages = {
   subscription_not_active: 'subscription is neither active nor trialing',
@@ -45,6 +54,7 @@ export async function changePlan(
   if (refusal !== undefined)
     throw Refused(refusal.code, messages[refusal.reason], { about: { reason: refusal.reason } });
   const standing = await standingOf(sql, row, now);
+  checkRoom(standing);
   const at = cuttableFrom(standing, now);
   const position = positionOf(standing, at);
   const course = planChange(to.terms, position, prorate);

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../db/index.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { PlanNotFound } from '../errors.ts';
+import { InvalidState, PlanNotFound } from '../errors.ts';
 import type { Course, PlanTerms, Position } from '../periods/course.ts';
 import { segmentAt, type Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
@@ -38,6 +38,15 @@ export function positionOf({ subscription, segments }: Standing, at: number): Po
     interval: subscription.billing_period,
     current,
   };
+}
+
+/** The most segments of the running and the next period. Every change, and every invoice for a year to come, looks at all of them. */
+const mostSegments = 1_000;
+
+/** @throws Refused `invalid_state` when the running period was changed too often for a change that cuts it once more */
+export function checkRoom({ segments }: Pick<Standing, 'segments'>): void {
+  if (segments.length >= mostSegments)
+    throw InvalidState('subscription was changed too often in its billing period');
 }
 
 /**

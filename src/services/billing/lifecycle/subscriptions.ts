@@ -19,7 +19,7 @@ import { changePlan } from './plan-changes.ts';
 import { upcoming } from './previews.ts';
 import { lockCurrent, resume } from './renewals.ts';
 import { repeatedly } from './repetition.ts';
-import { changed, cuttableFrom, follow, positionOf, standingOf } from './standing.ts';
+import { changed, checkRoom, cuttableFrom, follow, positionOf, standingOf } from './standing.ts';
 
 /** The longest pause that ends by itself. */
 const longestPauseMs = 366 * 86_400_000;
@@ -84,6 +84,7 @@ export function subscriptions(deps: Deps) {
         if (status === undefined) throw InvalidState(`subscription is ${row.status}`);
         checkResumption(body.resume_at, now);
         const standing = await standingOf(tx.sql, row, now);
+        checkRoom(standing);
         const at = cuttableFrom(standing, now);
         const { segments } = pause(positionOf(standing, at));
         await follow(tx, row, at, segments);
