@@ -24,6 +24,16 @@ afterAll(() => server.close());
 const ask = (what: string, { id }: Subscription): Promise<Subscription> =>
   api.send('POST', `/billing/subscriptions/${id}/${what}`);
 
+it('a pause of more than a year does not write off what was used before it', async () => {
+  const subscription = await api.subscribe(tenant, await api.plan());
+  clock.turn('2026-01-20T10:00:00Z');
+  await ask('pause', subscription);
+  clock.turn('2027-06-01T10:00:00Z');
+  await ask('resume', subscription);
+  const [invoice] = await api.invoices(subscription);
+  expect(invoice).toMatchObject({ total: { amount: 790 }, period_start: '2026-01-15T10:00:00.000Z' });
+});
+
 describe('a pause whose cancellation is withdrawn', () => {
   /** A subscription that is paused after five days, and neither canceled nor to be canceled. */
   async function paused(): Promise<Subscription> {

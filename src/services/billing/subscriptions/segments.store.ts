@@ -25,13 +25,16 @@ interface SegmentRow {
 
 /** Every statement about the segments of subscriptions. */
 export const segmentStore = (sql: Sql) => ({
-  /** The segments that end after a time, or whose periods do, ascending. A pause may outlive its period. */
+  /** The segments of the periods that end after a time, ascending. A pause may outlive its period, which is billed after it. */
   async list({ tenant_id, id }: Owner, after: number): Promise<Segment[]> {
     const rows = await sql<SegmentRow[]>`
       select starts_at, ends_at, kind, period_start, period_end, window_start, window_end, plan_id, revision, base_amount,
         base_plan_id, base_revision
       from billing.segment
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and greatest(period_end, ends_at) > ${new Date(after)}
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and period_start >= (
+        select min(period_start) from billing.segment
+        where tenant_id = ${tenant_id} and subscription_id = ${id} and greatest(period_end, ends_at) > ${new Date(after)}
+      )
       order by starts_at`;
     return rows.map(segmentOf);
   },
