@@ -4,9 +4,9 @@ import { codeOf } from '../errors.ts';
 import type { DueInvoice } from '../invoices/due-invoices.store.ts';
 import { invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
 import { lockInvoice, receive } from '../invoices/open-invoice.ts';
-import { collectionFailed } from '../lifecycle/debts.ts';
+import { attemptRefused, collectionFailed } from '../lifecycle/debts.ts';
 import type { LifecycleDeps } from '../lifecycle/renewals.ts';
-import { collect } from '../payments/charging.ts';
+import { collect, refusedByProvider } from '../payments/charging.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import { methodStore } from '../payments/methods.store.ts';
 import type { PaymentRow } from '../payments/payment.ts';
@@ -84,5 +84,6 @@ export const noteFailure =
   async (tx, payment) => {
     if (!payment.is_automatic) return;
     const { tenant_id: tenant, app_id: app, invoice_id } = payment;
-    await collectionFailed(tx, deps, await lockInvoice(tx, { tenant, app }, invoice_id));
+    const note = payment.failure_code === refusedByProvider ? attemptRefused : collectionFailed;
+    await note(tx, deps, await lockInvoice(tx, { tenant, app }, invoice_id));
   };

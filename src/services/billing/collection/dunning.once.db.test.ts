@@ -112,6 +112,23 @@ describe('a final renewal', () => {
     expect((await api.subscription(subscription.id)).status).toBe('active');
   });
 
+  it('that the provider refuses to charge is tried again each day, and expires nothing', async () => {
+    answer = () => ({ state: 'rejected', cause: new Error('the key has expired') });
+    const { subscription, invoice } = await renewed({ card: true });
+    for (const hours of [24, 48, 72, 96, 120]) await after(hours);
+    expect(charges).toHaveLength(6);
+    expect((await api.subscription(subscription.id)).status).toBe('active');
+    expect(await api.invoice(invoice.id)).toMatchObject({ status: 'pending', attempt_count: 0 });
+    // The first failure that is the customer's own has all its waits before it.
+    answer = declined;
+    await after(144);
+    expect(await api.invoice(invoice.id)).toMatchObject({
+      attempt_count: 1,
+      next_attempt_at: '2026-02-22T11:00:00.000Z',
+    });
+    expect((await api.subscription(subscription.id)).status).toBe('past_due');
+  });
+
   it('is charged once, whichever process comes first', async () => {
     const { invoice } = await renewed({ card: false });
     const { data } = await api.send('GET', `/billing/customers?tenant_id=${tenant}`);

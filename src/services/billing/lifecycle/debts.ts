@@ -16,6 +16,8 @@ interface Debt {
   readonly subscription: ListedSubscription;
 }
 
+const isOwed = ({ status }: InvoiceRow): boolean => status === 'pending' || status === 'past_due';
+
 /**
  * Notes that an attempt to collect an invoice has failed. It is tried again after the waits of the settings; after the last attempt, the
  * subscription expires, and the invoice remains to be paid.
@@ -25,7 +27,7 @@ export async function collectionFailed(
   deps: LifecycleDeps,
   { invoice, subscription }: Debt,
 ): Promise<void> {
-  if (invoice.status !== 'pending' && invoice.status !== 'past_due') return;
+  if (!isOwed(invoice)) return;
   const now = deps.clock.now();
   const next = nextAttempt(invoice.attempt_count, now, deps.settings.dunningMs);
   const after = await changedInvoice(
@@ -41,6 +43,29 @@ export async function collectionFailed(
   tx.emit('billing.invoice.past_due', owing, invoiceOf(owing, []));
   if (nextStatus(late.status, 'attemptsAreExhausted') !== undefined)
     await end(tx, deps, late, { status: 'expired', at: now });
+}
+
+/** When an attempt that the provider refused is made again. */
+const refusedAgainMs = 24 * 3_600_000;
+
+/**
+ * Notes that the provider refused the request of an attempt, for its credentials or for an amount that it does not take. The customer can do
+ * nothing about that, so the attempt does not count.
+ */
+export async function attemptRefused(
+  { sql }: Pick<Write, 'sql'>,
+  { clock }: Pick<LifecycleDeps, 'clock'>,
+  { invoice }: Pick<Debt, 'invoice'>,
+): Promise<void> {
+  if (!isOwed(invoice)) return;
+  const now = clock.now();
+  const attempt_count = Math.max(0, invoice.attempt_count - 1);
+  await changedInvoice(
+    { sql },
+    invoice,
+    { attempt_count, next_attempt_at: momentText(now + refusedAgainMs) },
+    now,
+  );
 }
 
 /** Notes that an invoice was not paid by its due date. */

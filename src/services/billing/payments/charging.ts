@@ -73,6 +73,9 @@ async function note(
   return await store.change(row, { processor_id, ...(isForgotten && { check_at: momentText(at) }) }, at);
 }
 
+/** The failure code of a payment that the provider refused to try, although the payer can do nothing about it. */
+export const refusedByProvider = 'provider_error';
+
 function outcomeOf(result: ChargeResult): Outcome | undefined {
   switch (result.state) {
     case 'succeeded': {
@@ -86,7 +89,7 @@ function outcomeOf(result: ChargeResult): Outcome | undefined {
     case 'failed':
       return { kind: 'failed', code: result.code, message: result.message };
     case 'rejected':
-      return { kind: 'failed', code: 'provider_error', message: 'the payment provider refused the request' };
+      return { kind: 'failed', code: refusedByProvider, message: 'the payment provider refused the request' };
     case 'canceled':
       return { kind: 'canceled' };
     case 'pending':
