@@ -1,5 +1,5 @@
 import type { Metadata, UsageEventStatus } from '../../../../generated/billing/types.ts';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { newId } from '../../../lib/ids.ts';
 import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
@@ -40,7 +40,7 @@ export const usageStore = (sql: Sql) => ({
       from billing.usage_event
       where ${isInView(sql, view)}
         ${feature_key === undefined ? sql`` : sql`and feature_key = ${feature_key}`}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${status === undefined ? sql`` : sql`and ${hasStatus(sql, status)}`}
         ${start === undefined ? sql`` : sql`and happened_at >= ${new Date(start)} and id >= ${firstIdAt(start)}`}
         ${end === undefined ? sql`` : sql`and happened_at < ${new Date(end)} and id < ${firstIdAt(end + longestLateMs)}`}`;
     return await readPage(
@@ -112,6 +112,12 @@ export const usageStore = (sql: Sql) => ({
     return new Map(rows.map(({ bucket, quantity }) => [bucket, quantity]));
   },
 });
+
+/** The status is a part of the statement: the indexes of the events that have one status serve no parameter, which might be another. */
+function hasStatus(sql: Sql, status: UsageEventStatus): Fragment {
+  if (status === 'voided') return sql`status = 'voided'`;
+  return status === 'buffered' ? sql`status = 'buffered'` : sql`status = 'counted'`;
+}
 
 /** Ids begin with the time of acceptance, which bounds the part of the list in which events of a time can be. */
 const firstIdAt = (ms: number): string =>
