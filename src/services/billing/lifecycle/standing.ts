@@ -86,7 +86,7 @@ export async function follow(
     .filter(({ start }) => start < end)
     .map((one) => (one.end > end ? { ...one, end } : one));
   await segmentStore(sql).replaceFrom(subscription, at, rest);
-  if (rest.length > 0) await placingStore(sql).place(subscription);
+  if (rest.length > 0) await placingStore(sql).placeAll(subscription);
 }
 
 /** The members of a subscription that follow from its course. */

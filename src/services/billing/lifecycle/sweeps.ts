@@ -32,7 +32,7 @@ export const lifecycleSweeps = (deps: Deps): Sweep[] => [
     steps: [
       async (batch) => {
         const places = await placingStore(deps.db.sql).waiting(deps.clock.now() - placingMs, batch);
-        for (const place of places) await deps.db.transaction((sql) => placingStore(sql).place(place));
+        for (const place of places) await placingStore(deps.db.sql).placeAll(place);
         return 0;
       },
     ],

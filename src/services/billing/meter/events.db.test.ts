@@ -126,7 +126,7 @@ describe('voiding', () => {
     const [voided, kept] = [await record('waits'), await record('waits')];
     expect(await operator(voided)).toMatchObject({ status: 'voided', subscription_id: null });
     await subscribed(server.db.sql, { tenant: 'waits', at: startsAt });
-    expect(await placingStore(server.db.sql).place({ tenant_id: 'waits', app_id: 'default' })).toBe(1);
+    expect(await placingStore(server.db.sql).place({ tenant_id: 'waits', app_id: 'default' }, 10)).toBe(1);
     expect(await api.send('GET', `/billing/meter/events/${kept}`)).toMatchObject({ status: 'counted' });
     const sum = { quantity: '1', count: 1 };
     expect(await sumsOf(server.db.sql, 'waits')).toEqual({ events: sum, totals: sum, days: sum });
@@ -150,6 +150,18 @@ describe('voiding', () => {
     });
     expect([status, message.startsWith('reason: ')]).toEqual([400, true]);
   });
+});
+
+it('any number of events that waited is counted once, a few by each statement', async () => {
+  for (let at = 0; at < 7; at++)
+    await record('many', {
+      quantity: 1.5,
+      timestamp: new Date(startsAt + (10 + 3 * at) * day).toISOString(),
+    });
+  await subscribed(server.db.sql, { tenant: 'many', at: startsAt });
+  await placingStore(server.db.sql).placeAll({ tenant_id: 'many', app_id: 'default' }, 2);
+  const sum = { quantity: '10.5', count: 7 };
+  expect(await sumsOf(server.db.sql, 'many')).toEqual({ events: sum, totals: sum, days: sum });
 });
 
 it("another tenant's event is answered as one that never existed", async () => {

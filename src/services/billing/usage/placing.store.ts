@@ -6,13 +6,21 @@ export interface Place {
   readonly app_id: string;
 }
 
+/** The most events that one statement counts. It ends long before the database abandons it. */
+const mostTogether = 5_000;
+
 /** The statement that counts events which came before a segment covered them. */
 export const placingStore = (sql: Sql) => ({
   /**
-   * Counts the buffered events that a segment covers, at most `most` of them. Called in each transaction that inserts segments, and again
-   * later for those that came while it was committed. Returns how many were counted.
+   * Counts the buffered events that a segment covers, however many they are. Called in each transaction that inserts segments, and again
+   * later for those that came while it was committed.
    */
-  async place({ tenant_id, app_id }: Place, most = 1_000_000): Promise<number> {
+  async placeAll(place: Place, most = mostTogether): Promise<void> {
+    while ((await this.place(place, most)) === most);
+  },
+
+  /** Counts at most `most` of the buffered events that a segment covers, and returns how many were counted. */
+  async place({ tenant_id, app_id }: Place, most: number): Promise<number> {
     const [{ placed }] = await sql<[{ placed: number }]>`
       with covered as (
         select event.tenant_id, event.id, segment.subscription_id, segment.starts_at, segment.period_start, segment.window_start
