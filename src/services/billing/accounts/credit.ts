@@ -1,8 +1,7 @@
 import type { Credit } from '../../../../generated/billing/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { viewOf } from '../../../http/view.ts';
-import { balanceStore } from '../customers/balance.store.ts';
-import { customerOf, toldOf } from '../customers/customer.ts';
+import { changeBalance } from '../customers/balance.ts';
 import { customerStore, type CustomerRow } from '../customers/customers.store.ts';
 import type { Deps } from '../deps.ts';
 import { CustomerNotFound, KeyReused, Refused } from '../errors.ts';
@@ -21,7 +20,8 @@ export async function giveCredit(
   id: string,
   { amount, reason, idempotency_key }: Credit,
 ): Promise<Credited> {
-  return await write(context, async ({ sql, emit }) => {
+  return await write(context, async (tx) => {
+    const { sql } = tx;
     const customer = await customerStore(sql).lock(viewOf(context), id);
     if (customer === undefined) throw CustomerNotFound();
     if (amount.currency !== customer.currency)
@@ -35,9 +35,7 @@ export async function giveCredit(
       return { customer, balance: BigInt(customer.balance) };
     }
     const cause = { reason, idempotencyKey: idempotency_key ?? null };
-    const balance = await balanceStore(sql).change(customer.tenant_id, id, given, cause, clock.now());
-    const after = { ...customer, balance: Number(balance) };
-    emit('billing.customer.balance_changed', after, toldOf(customerOf(after)));
-    return { customer, balance };
+    const change = { tenant_id: customer.tenant_id, customerId: id, amount: given, cause };
+    return { customer, balance: await changeBalance(tx, change, clock.now()) };
   });
 }

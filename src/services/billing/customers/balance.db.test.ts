@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Customer } from '../../../../generated/billing/types.ts';
 import type { TestServer } from '../../../testing/server.ts';
 import { accountStore } from '../invoices/account.store.ts';
-import { serverBy, TestClock, tools } from '../testing.ts';
+import { until } from '../../../testing/until.ts';
+import { serverBy, TestClock, tools, usd } from '../testing.ts';
 import { createWriter } from '../writes.ts';
-import { type BalanceCause, balanceStore } from './balance.store.ts';
+import type { BalanceCause } from './balance.store.ts';
+import { changeBalance } from './balance.ts';
 
 const clock = new TestClock('2026-01-15T09:55:00Z');
 let server: TestServer;
@@ -25,8 +27,8 @@ const change = (
   amount: bigint,
   cause: BalanceCause = {},
 ) =>
-  createWriter(server)({ tenant: tenant_id, app: 'default', actor: 'test' }, ({ sql }) =>
-    balanceStore(sql).change(tenant_id, id, amount, cause, clock.now()),
+  createWriter(server)({ tenant: tenant_id, app: 'default', actor: 'test' }, (tx) =>
+    changeBalance(tx, { tenant_id, customerId: id, amount, cause }, clock.now()),
   );
 const entries = ({ id }: Customer) => server.db.sql<{ amount: number; reason: string | null }[]>`
   select amount, reason from billing.balance_entry where customer_id = ${id} order by id`;
@@ -74,6 +76,32 @@ describe('the balance', () => {
     await expect(change({ tenant_id: 'other', id: one.id }, -1n)).rejects.toMatchObject({ kind: 'invalid' });
     expect(await entries(one)).toHaveLength(1);
   });
+});
+
+it('each change is told, whether credit, an invoice or a payment causes it', async () => {
+  const { id, tenant_id } = await customer({}, 'told');
+  const subscription = await api.subscribe(tenant_id, await api.plan());
+  const credit = { amount: usd(1_000), reason: 'goodwill' };
+  await api.send('POST', `/billing/customers/${id}/credit`, { body: credit });
+  const { id: invoice } = await api.finalize(await api.draft(subscription));
+  const card = await api.send('POST', '/billing/payment-methods', {
+    body: { customer_id: id, token: 'tok_visa' },
+  });
+  const payment = await api.send('POST', '/billing/payments', {
+    body: { invoice_id: invoice, payment_method_id: card.id, amount: usd(2_000) },
+  });
+  await until(async () => (await api.send('GET', `/billing/payments/${payment.id}`)).status === 'succeeded');
+  await api.send('POST', `/billing/invoices/${invoice}/void`);
+  const told = await server.db.sql<{ balance: number; previous: number; name: string | null }[]>`
+    select (data #>> '{balance,amount}')::integer as balance, (data #>> '{previous,balance,amount}')::integer as previous,
+      data ->> 'name' as name
+    from billing.outbox where type = 'billing.customer.balance_changed' and subject = ${id} order by id`;
+  expect(told).toEqual([
+    { balance: -1_000, previous: 0, name: null },
+    { balance: 0, previous: -1_000, name: null },
+    { balance: -1_000, previous: 0, name: null },
+    { balance: -3_000, previous: -1_000, name: null },
+  ]);
 });
 
 describe('the currency', () => {

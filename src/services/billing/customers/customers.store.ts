@@ -100,5 +100,6 @@ const texts = ({ billing_address, tax_ids }: Pick<CustomerRow, 'billing_address'
   tax_ids: tax_ids as object,
 });
 
-const columns = (sql: Sql) => sql`
+/** The columns of a customer. */
+export const columns = (sql: Sql) => sql`
   id, tenant_id, app_id, name, email, currency, balance, billing_address, tax_ids, metadata, created_at, updated_at`;

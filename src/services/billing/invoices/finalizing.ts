@@ -1,7 +1,7 @@
 import type { BillTo } from '../../../../generated/billing/types.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
-import { balanceStore } from '../customers/balance.store.ts';
+import { changeBalance } from '../customers/balance.ts';
 import { Refused } from '../errors.ts';
 import type { Write } from '../writes.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
@@ -39,8 +39,13 @@ export async function finalize(
     throw Refused('invoice_incomplete', missing);
   await settle(write, billed, result);
   if (payer !== undefined && figures.balanceChange !== 0n) {
-    const about = { reason: null, idempotencyKey: null, invoiceId: invoice.id, paymentId: null };
-    await balanceStore(sql).change(billed.tenant_id, payer.id, figures.balanceChange, about, now);
+    const { tenant_id } = billed;
+    const cause = { invoiceId: invoice.id };
+    await changeBalance(
+      write,
+      { tenant_id, customerId: payer.id, amount: figures.balanceChange, cause },
+      now,
+    );
   }
   const change: InvoiceChange = {
     ...storedFigures(result),

@@ -1,6 +1,6 @@
 import type { Voiding } from '../../../../generated/billing/types.ts';
 import { momentText } from '../../../lib/moments.ts';
-import { balanceStore } from '../customers/balance.store.ts';
+import { changeBalance } from '../customers/balance.ts';
 import type { Deps } from '../deps.ts';
 import { Refused } from '../errors.ts';
 import { accountStore } from '../invoices/account.store.ts';
@@ -49,11 +49,12 @@ export async function voidInvoice(
 }
 
 /** The credit that was used is there again. */
-async function giveBackCredit({ sql }: Write, invoice: InvoiceRow, now: number): Promise<void> {
-  if (invoice.credit_applied === 0 || invoice.customer_id === null) return;
-  const about = { reason: `${invoice.number} voided`, invoiceId: invoice.id };
-  const given = -BigInt(invoice.credit_applied);
-  await balanceStore(sql).change(invoice.tenant_id, invoice.customer_id, given, about, now);
+async function giveBackCredit(tx: Write, invoice: InvoiceRow, now: number): Promise<void> {
+  const { tenant_id, customer_id, credit_applied } = invoice;
+  if (credit_applied === 0 || customer_id === null) return;
+  const cause = { reason: `${invoice.number} voided`, invoiceId: invoice.id };
+  const amount = -BigInt(credit_applied);
+  await changeBalance(tx, { tenant_id, customerId: customer_id, amount, cause }, now);
 }
 
 async function reopen({ sql }: Write, invoice: InvoiceRow, subscription: ListedSubscription): Promise<void> {

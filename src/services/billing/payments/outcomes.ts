@@ -1,5 +1,5 @@
 import { momentText } from '../../../lib/moments.ts';
-import { balanceStore } from '../customers/balance.store.ts';
+import { changeBalance } from '../customers/balance.ts';
 import { lockInvoice, receive } from '../invoices/open-invoice.ts';
 import type { Write } from '../writes.ts';
 import type { PaymentDeps } from './deps.ts';
@@ -114,10 +114,10 @@ async function credit(
   const balance = await payerStore(tx.sql).lock({ tenant_id, id: customer_id });
   const change = -amount > -balance ? -balance : -amount;
   if (change === 0n) return;
-  const about = { idempotencyKey: null, invoiceId: invoice_id, paymentId: id };
   const reason =
     change < 0n ? 'payment that no invoice needed' : 'refund of a payment that no invoice needed';
-  await balanceStore(tx.sql).change(tenant_id, customer_id, change, { ...about, reason }, at);
+  const cause = { reason, invoiceId: invoice_id, paymentId: id };
+  await changeBalance(tx, { tenant_id, customerId: customer_id, amount: change, cause }, at);
 }
 
 /** One event for each thing that the outcome has made true. */

@@ -1,0 +1,26 @@
+import { moneyOf } from '../money/money.ts';
+import type { Write } from '../writes.ts';
+import { type BalanceCause, balanceStore } from './balance.store.ts';
+import { customerOf, toldOf } from './customer.ts';
+
+/** A change of a customer's balance. */
+export interface BalanceChange {
+  readonly tenant_id: string;
+  readonly customerId: string;
+  /** Minor units: negative gives credit, positive uses it. */
+  readonly amount: bigint;
+  readonly cause: BalanceCause;
+}
+
+/** Changes the balance of a customer, whatever the cause, and tells of it. Returns the new balance. */
+export async function changeBalance(
+  { sql, emit }: Pick<Write, 'sql' | 'emit'>,
+  { tenant_id, customerId, amount, cause }: BalanceChange,
+  at: number,
+): Promise<bigint> {
+  const row = await balanceStore(sql).change(tenant_id, customerId, amount, cause, at);
+  const after = customerOf(row);
+  const previous = { balance: moneyOf(BigInt(row.balance) - amount, row.currency) };
+  emit('billing.customer.balance_changed', after, { ...toldOf(after), previous });
+  return BigInt(row.balance);
+}
