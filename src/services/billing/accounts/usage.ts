@@ -10,8 +10,7 @@ export async function usageOf(
   { id, tenant_id, app_id }: CustomerRow,
 ): Promise<CustomerUsage> {
   const live = await subscriptionStore(db.sql).live(tenant_id, app_id);
-  const keys = (await grants.ofTenant(tenant_id, app_id, []))?.plan.features.map(({ key }) => key);
-  const grant = keys && (await grants.ofTenant(tenant_id, app_id, keys));
+  const grant = await grants.ofTenantWhole(tenant_id, app_id);
   if (live === undefined || grant === undefined)
     return { customer_id: id, period_start: null, period_end: null, usage: {} };
   return {

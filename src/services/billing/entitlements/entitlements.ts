@@ -46,8 +46,7 @@ export const entitlements = ({ db, revisions, grants }: EntitlementDeps) => {
     async list({ customerId }, context) {
       const tenant = await tenantOf(context, customerId);
       const nothing = { customer_id: customerId, plan: null, plan_id: null, entitlements: [] };
-      const keys = (await grants.ofTenant(tenant, context.app, []))?.plan.features.map(({ key }) => key);
-      const grant = keys && (await grants.ofTenant(tenant, context.app, keys));
+      const grant = await grants.ofTenantWhole(tenant, context.app);
       if (grant === undefined) return nothing;
       const { slug, planId, features } = grant.plan;
       return {

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Feature } from '../../../../generated/billing/types.ts';
 import { type TestDatabase, testDatabase } from '../../../testing/database.ts';
-import { type Subscribed, subscribed } from '../meter/testing.ts';
+import { planFeatures, revised, type Subscribed, subscribed } from '../meter/testing.ts';
 import { createRevisions } from '../plans/revisions.ts';
 import { segmentStore } from '../subscriptions/segments.store.ts';
 import { TestClock } from '../testing.ts';
 import { createGrants } from './grants.ts';
 
 const start = '2026-01-15T10:00:00.000Z';
+const [calls, , seats] = planFeatures as [Feature, Feature, Feature];
 const clock = new TestClock('2026-02-20T12:00:00.000Z');
 
 let db: TestDatabase;
@@ -16,6 +18,25 @@ beforeAll(async () => {
   acme = await subscribed(db.sql, { tenant: 'acme', at: Date.parse(start) });
 });
 afterAll(() => db.close());
+
+it('the use of all features is that of the plan as it is, even if the plan changes meanwhile', async () => {
+  const { plan } = await subscribed(db.sql, { tenant: 'changes', at: Date.parse(start), features: [calls] });
+  await db.sql`
+    insert into billing.usage_total (tenant_id, subscription_id, feature_key, segment_start, window_start, quantity, events)
+    select tenant_id, subscription_id, 'seats', starts_at, window_start, 5, 1 from billing.segment
+    where tenant_id = 'changes' order by starts_at limit 1`;
+  const revisions = createRevisions();
+  let isChanged = false;
+  const read: typeof revisions.read = async (...wanted) => {
+    if (!isChanged) await revised(db.sql, plan, [calls, seats]);
+    isChanged = true;
+    return await revisions.read(...wanted);
+  };
+  const grants = createGrants({ db, clock, revisions: { ...revisions, read } });
+  const grant = await grants.ofTenantWhole('changes', 'default');
+  expect(grant?.plan.features).toEqual([calls, seats]);
+  expect(grant?.entitlementTo('seats')).toMatchObject({ used: 5, remaining: 0 });
+});
 
 it('a subscription whose renewal is late is brought up to date first', async () => {
   const asked: string[] = [];

@@ -22,6 +22,8 @@ export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {
 export interface Grants {
   /** The live subscription of a tenant. */
   ofTenant(tenant: string, app: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
+  /** The live subscription of a tenant, with what it has used of every feature of its plan. */
+  ofTenantWhole(tenant: string, app: string): Promise<Grant | undefined>;
   /** A subscription, whether it is live or not. */
   ofSubscription(view: View, id: string, featureKeys: readonly string[]): Promise<Grant | undefined>;
 }
@@ -51,9 +53,23 @@ export function createGrants({ db, clock, revisions, current }: GrantDeps): Gran
     return grantOf(row, plan, rows);
   }
 
+  const ofTenant: Grants['ofTenant'] = (tenant, app, featureKeys) =>
+    grant(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys));
+
   return {
-    ofTenant: (tenant, app, featureKeys) =>
-      grant(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys)),
+    ofTenant,
+
+    async ofTenantWhole(tenant, app) {
+      let asked: readonly string[] = [];
+      for (;;) {
+        const found = await ofTenant(tenant, app, asked);
+        const keys = found?.plan.features.map(({ key }) => key) ?? [];
+        // A plan that was changed since the last look may have features that were not asked for.
+        if (keys.every((key) => asked.includes(key))) return found;
+        asked = keys;
+      }
+    },
+
     ofSubscription: (view, id, featureKeys) =>
       grant(view.app, () => store.ofSubscription(view, id, clock.now(), featureKeys)),
   };
