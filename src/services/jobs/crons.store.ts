@@ -1,6 +1,7 @@
 import { constrained } from '../../db/constraints.ts';
 import type { CronColumns } from '../../db/engine/crons.store.ts';
 import type { Sql } from '../../db/index.ts';
+import { largeRows } from '../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { Conflict, NotFound } from '../../lib/errors.ts';
@@ -25,9 +26,14 @@ export const cronReads = (sql: Sql) => ({
     return row;
   },
 
-  async list(view: View, window: Window<typeof byId>): Promise<CronRow[]> {
-    return await sql<CronRow[]>`
+  /** A page, and where the next one goes on if this one is cut. */
+  async list(
+    view: View,
+    window: Window<typeof byId>,
+  ): Promise<{ rows: CronRow[]; cut: CronRow | undefined }> {
+    const page = sql`
       select * from jobs.cron where ${isInView(sql, view)} ${followsPrevious(sql, window)} ${onePage(sql, window)}`;
+    return await largeRows<CronRow>(sql, window.order, page, { of: sql`octet_length(payload::text)` });
   },
 
   /** Stores an entry, unless its tenant has as many as it may have. Those of one tenant are counted one after the other. */

@@ -56,8 +56,8 @@ export const crons = ({ db, write, settings: { maxPayload } }: Deps) => {
 
     async list({ scope_org_id, ...request }, context) {
       const window = windowOf(request, byId);
-      const found = await read.list(viewOf(context, scope_org_id), window);
-      return answerPage(context.reply, window, found).map(cronView);
+      const { rows, cut } = await read.list(viewOf(context, scope_org_id), window);
+      return answerPage(context.reply, window, rows, cut).map(cronView);
     },
 
     get: async ({ cronId }, context) => cronView(await read.get(viewOf(context), cronId)),

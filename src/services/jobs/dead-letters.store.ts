@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/index.ts';
+import { largeRows } from '../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
-import { cutAt, ofBoundedSize, type Sized } from './pages.store.ts';
 import type { DeadLetterRow } from './views.ts';
 
 export interface LetterFilter {
@@ -37,16 +37,16 @@ export const deadLetterReads = (sql: Sql) => ({
     view: View,
     filter: LetterFilter,
     window: Window<typeof byId>,
-  ): Promise<{ rows: (DeadLetterRow & Sized)[]; resumed: { id: string } | undefined }> {
+  ): Promise<{ rows: DeadLetterRow[]; resumed: { id: string } | undefined }> {
     const end = await lookEndOf(sql, view, filter, window);
     const page = sql`
       select ${columns(sql)} from jobs.dlq
       where ${isInView(sql, view)} ${matching(sql, filter)} ${followsPrevious(sql, window)}
         ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
-    const rows = await sql<(DeadLetterRow & Sized)[]>`
-      ${ofBoundedSize(sql, page, sql`octet_length(payload::text)`)} order by id desc`;
-    return { rows, resumed: cutAt(rows) ?? resumedAt(window, rows, end) };
+    const size = { of: sql`octet_length(payload::text)` };
+    const { rows, cut } = await largeRows<DeadLetterRow>(sql, window.order, page, size);
+    return { rows, resumed: cut ?? resumedAt(window, rows, end) };
   },
 
   async count(view: View, filter: LetterFilter): Promise<number> {

@@ -1,11 +1,11 @@
 import type { JobCounts, JobState } from '../../../generated/jobs/types.ts';
 import type { Fragment, Sql } from '../../db/index.ts';
+import { largeRows } from '../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../db/lists.ts';
 import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
 import { NotFound } from '../../lib/errors.ts';
 import type { byId } from './lists.ts';
-import { cutAt, ofBoundedSize, type Sized } from './pages.store.ts';
 import type { JobRow } from './views.ts';
 
 export interface JobFilter {
@@ -43,7 +43,7 @@ export const jobReads = (sql: Sql) => ({
     view: View,
     { state, ...filter }: JobFilter & { readonly state?: JobState | undefined },
     window: Window<typeof byId>,
-  ): Promise<{ rows: (JobRow & Sized)[]; resumed: { id: string } | undefined }> {
+  ): Promise<{ rows: JobRow[]; resumed: { id: string } | undefined }> {
     const isLive = state === undefined || liveStates.includes(state);
     const isEnded = state === undefined || !liveStates.includes(state);
     const sources = [
@@ -66,10 +66,9 @@ export const jobReads = (sql: Sql) => ({
       ...(isEnded ? [part(ended(sql), sql`jobs.job_done`)] : []),
     ];
     const both = parts.reduce((one, other) => sql`${one} union all ${other}`);
-    const rows = await sql<(JobRow & Sized)[]>`
-      ${withLease(sql, ofBoundedSize(sql, sql`select * from (${both}) as both_tables ${onePage(sql, window)}`, jobSize(sql)))}
-      order by id desc`;
-    return { rows, resumed: cutAt(rows) ?? resumedAt(window, rows, end) };
+    const page = withLease(sql, sql`select * from (${both}) as both_tables ${onePage(sql, window)}`);
+    const { rows, cut } = await largeRows<JobRow>(sql, window.order, page, { of: jobSize(sql) });
+    return { rows, resumed: cut ?? resumedAt(window, rows, end) };
   },
 
   /** The numbers of jobs by state. */

@@ -1,6 +1,7 @@
 import type { RunCounts, RunState } from '../../../generated/jobs/types.ts';
 import { stepColumns, type StepRow } from '../../db/engine/runs/steps.store.ts';
 import type { Sql } from '../../db/index.ts';
+import { largeRows } from '../../db/large-rows.ts';
 import { followsPrevious, onePage, type Order, type Window } from '../../db/lists.ts';
 import { lookEnd, resumedAt } from '../../db/long-lists.ts';
 import { isInView, type View } from '../../db/view.ts';
@@ -10,6 +11,9 @@ import type { RunRow } from './views.ts';
 
 /** Steps stand in the order in which they began. */
 export const oldestFirst = { columns: { seq: 'number' }, direction: 'asc' } as const satisfies Order;
+
+/** A step with its place among those of its run. */
+export type ListedStep = StepRow & { readonly seq: number };
 
 export interface RunFilter {
   readonly state?: RunState | undefined;
@@ -25,30 +29,36 @@ export const runReads = (sql: Sql) => ({
     return row;
   },
 
-  /** A page, and where the next one goes on if this one stopped looking for runs that match. */
+  /** A page, and where the next one goes on if this one is cut, or stopped looking for runs that match. */
   async list(
     view: View,
     filter: RunFilter,
     window: Window<typeof byId>,
   ): Promise<{ rows: RunRow[]; resumed: { id: string } | undefined }> {
     const end = await lookEndOf(sql, view, filter, window);
-    const rows = await sql<RunRow[]>`
+    const page = sql`
       select ${columns(sql)} from jobs.run
       where ${isInView(sql, view)} ${matching(sql, filter)} ${followsPrevious(sql, window)}
         ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
-    return { rows, resumed: resumedAt(window, rows, end) };
+    const size = { of: sql`octet_length(input::text) + coalesce(octet_length(output::text), 0)` };
+    const { rows, cut } = await largeRows<RunRow>(sql, window.order, page, size);
+    return { rows, resumed: cut ?? resumedAt(window, rows, end) };
   },
 
+  /** A page, and where the next one goes on if this one is cut. */
   async steps(
     tenant: string,
     runId: string,
     window: Window<typeof oldestFirst>,
-  ): Promise<(StepRow & { readonly seq: number })[]> {
-    return await sql<(StepRow & { readonly seq: number })[]>`
+  ): Promise<{ rows: ListedStep[]; cut: ListedStep | undefined }> {
+    const page = sql`
       select seq, ${stepColumns(sql)} from jobs.step
       where tenant_id = ${tenant} and run_id = ${runId} ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
+    return await largeRows<ListedStep>(sql, window.order, page, {
+      of: sql`coalesce(octet_length(output::text), 0)`,
+    });
   },
 
   /** The numbers of runs by state. */

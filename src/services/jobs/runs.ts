@@ -51,8 +51,8 @@ export const runs = (deps: Deps) => {
     async steps({ runId, ...request }, context) {
       const window = windowOf(request, oldestFirst);
       const { tenant_id } = await read.get(viewOf(context), runId);
-      const found = await read.steps(tenant_id, runId, window);
-      return answerPage(context.reply, window, found).map(stepView);
+      const { rows, cut } = await read.steps(tenant_id, runId, window);
+      return answerPage(context.reply, window, rows, cut).map(stepView);
     },
 
     saveStep({ runId, step, body }, context) {

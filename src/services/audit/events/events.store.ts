@@ -1,6 +1,7 @@
 import type { GroupBy } from '../../../../generated/audit/types.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import { byteArray } from '../byte-arrays.store.ts';
+import { ofBoundedSize, type Sized } from '../../../db/large-rows.ts';
 import { followsPrevious, orderedBy, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
@@ -74,13 +75,7 @@ export interface Counts {
 /** What `grouping` says of a group: a bit for each column that it does not have. */
 const [bySeverity, byOutcome, byCategory] = [3, 5, 6];
 
-/** A row of a page that may be shorter than was asked, because its events are large. */
-export interface Sized {
-  /** The number of rows that there were before the page was cut for its size. */
-  readonly found: number;
-}
-
-/** The most bytes of the parts on a page; a page has at least one event. */
+/** The most bytes of the parts on a page, which are opened one by one. */
 const mostBytes = 2 * 1_024 * 1_024;
 
 /** Counting ends here, because an exact total of more would cost more than the page. */
@@ -116,14 +111,9 @@ export const eventStore = (sql: Sql) => ({
           order by ${orderedBy(sql, window.order, 'event')} limit ${most}
         ) as found
         order by ${orderedBy(sql, window.order, 'found')} limit ${window.limit + 1} offset ${window.offset}`;
+    const size = { of: sql`octet_length(actor) + octet_length(content)`, most: mostBytes };
     return await sql<(EventRow & Sized)[]>`
-      select ${shown(sql)}, found from (
-        select page.*, count(*) over () as found, sum(octet_length(actor) + octet_length(content)) over (
-          order by ${orderedBy(sql, window.order, 'page')} rows between unbounded preceding and 1 preceding
-        ) as bytes_before
-        from (${page}) as page
-      ) as event
-      where coalesce(bytes_before, 0) < ${mostBytes}
+      select ${shown(sql)}, found from (${ofBoundedSize(sql, window.order, page, size)}) as event
       order by ${orderedBy(sql, window.order, 'event')}`;
   },
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../../../db/index.ts';
+import { largeRows } from '../../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import type { RuleKind, Weight } from '../limits.ts';
 
@@ -74,10 +75,15 @@ export const ruleStore = (sql: Sql) => ({
     return rule;
   },
 
-  /** Lists rules newest first, and one more than `limit` when more follow. */
-  async list(app: string, kind: RuleKind, filter: RuleFilter, window: Window): Promise<RuleRow[]> {
+  /** Lists rules newest first, one more than `limit` when more follow, and where the next page goes on if this one is cut. */
+  async list(
+    app: string,
+    kind: RuleKind,
+    filter: RuleFilter,
+    window: Window,
+  ): Promise<{ rows: RuleRow[]; cut: RuleRow | undefined }> {
     const { enabled, facet, inForceIn } = filter;
-    return await sql<RuleRow[]>`
+    const page = sql`
       select ${columns(sql)} from safety.rule
       where app_id = ${app} and kind = ${kind}
         ${enabled === undefined ? sql`` : sql`and enabled = ${enabled}`}
@@ -91,6 +97,7 @@ export const ruleStore = (sql: Sql) => ({
         }
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
+    return await largeRows<RuleRow>(sql, window.order, page, { of: sql`octet_length(body::text)` });
   },
 
   /** The ids and names of these rules, by ids. */

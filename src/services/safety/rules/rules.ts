@@ -58,8 +58,8 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
       const window = windowOf(request);
       const { enabled, inForceIn } = request;
       if (wantsBuiltin) return await builtinPage(request, enabled, facet);
-      const rows = await ruleStore(db.sql).list(app, kind, { enabled, facet, inForceIn }, window);
-      return await shown(db.sql, app, answerPage(reply, window, rows));
+      const { rows, cut } = await ruleStore(db.sql).list(app, kind, { enabled, facet, inForceIn }, window);
+      return await shown(db.sql, app, answerPage(reply, window, rows, cut));
     },
 
     get: async ({ id }, { app }) => builtIn.get(id) ?? (await get(db.sql, app, id)),

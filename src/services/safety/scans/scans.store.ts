@@ -1,5 +1,6 @@
 import type { Decision, Direction, ScanResult } from '../../../../generated/safety/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { largeRows } from '../../../db/large-rows.ts';
 import { followsPrevious, onePage, type Order, type Window } from '../../../db/lists.ts';
 
 /** The order of scans: ids sort by the millisecond in which they were made. */
@@ -50,10 +51,14 @@ export const scanStore = (sql: Sql) => ({
     return row && resultOf(row);
   },
 
-  /** Lists scans newest first, and one more than `limit` when more follow. */
-  async list(tenant: string, filter: ScanFilter, window: Window<typeof newestScans>): Promise<ScanResult[]> {
+  /** Lists scans newest first, one more than `limit` when more follow, and where the next page goes on if this one is cut. */
+  async list(
+    tenant: string,
+    filter: ScanFilter,
+    window: Window<typeof newestScans>,
+  ): Promise<{ rows: ScanResult[]; cut: { id: string } | undefined }> {
     const { direction, decision, user, profile, fromId, toId } = filter;
-    const rows = await sql<Row[]>`
+    const page = sql`
       select ${columns(sql)} from safety.scan
       where tenant_id = ${tenant}
         ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
@@ -65,7 +70,9 @@ export const scanStore = (sql: Sql) => ({
         ${toId === undefined ? sql`` : sql`and id < ${toId}`}
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
-    return rows.map(resultOf);
+    const size = { of: sql`octet_length(body::text)` };
+    const { rows, cut } = await largeRows<Row>(sql, window.order, page, size);
+    return { rows: rows.map(resultOf), cut };
   },
 
   /** Deletes the oldest scans of all tenants, those with ids before this one. */

@@ -31,7 +31,8 @@ export const scans = ({ db, changes, settings, matchers, scanner }: ScansDeps) =
         fromId: period.from === undefined ? undefined : firstIdAt(period.from),
         toId: period.to === undefined ? undefined : firstIdAt(period.to),
       };
-      return answerPage(reply, window, await scanStore(db.sql).list(tenant, filter, window));
+      const { rows, cut } = await scanStore(db.sql).list(tenant, filter, window);
+      return answerPage(reply, window, rows, cut);
     },
 
     async stats(request, { tenant }) {

@@ -1,5 +1,6 @@
 import type { EventType } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { largeRows } from '../../../db/large-rows.ts';
 import { followsPrevious, onePage, type Order, type Window } from '../../../db/lists.ts';
 import { EventTypeNotFound } from '../errors.ts';
 import type { EventTypeTerms } from './event-type-terms.ts';
@@ -79,10 +80,14 @@ export const eventTypeStore = (sql: Sql) => ({
     if (!type) throw EventTypeNotFound(name);
   },
 
-  /** Lists types by name, and one more than `limit` when more follow. */
-  async list(app: string, filter: EventTypeFilter, window: Window<typeof byName>): Promise<EventType[]> {
+  /** Lists types by name, one more than `limit` when more follow, and where the next page goes on if this one is cut. */
+  async list(
+    app: string,
+    filter: EventTypeFilter,
+    window: Window<typeof byName>,
+  ): Promise<{ rows: EventType[]; cut: EventType | undefined }> {
     const { group, deprecated, platform } = filter;
-    return await sql<EventType[]>`
+    const page = sql`
       select * from (
         select ${columns(sql)} from webhooks.event_type where app_id = ${app}
         union all
@@ -93,6 +98,9 @@ export const eventTypeStore = (sql: Sql) => ({
         ${deprecated ? sql`` : sql`and not deprecated`}
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
+    return await largeRows<EventType>(sql, window.order, page, {
+      of: sql`coalesce(octet_length(schema::text), 0) + coalesce(octet_length(example::text), 0)`,
+    });
   },
 
   /** Which of these types, given as parallel columns, are registered, and with which schema. */

@@ -30,7 +30,8 @@ export const eventTypes = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
         deprecated: include_deprecated,
         platform: include_platform ? platformTypes : [],
       };
-      return answerPage(reply, window, await eventTypeStore(db.sql).list(app, filter, window));
+      const { rows, cut } = await eventTypeStore(db.sql).list(app, filter, window);
+      return answerPage(reply, window, rows, cut);
     },
 
     get: ({ name }, { app }) => eventTypeStore(db.sql).get(app, name),

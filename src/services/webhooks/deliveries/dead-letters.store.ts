@@ -1,5 +1,6 @@
 import type { DeadLetter, Delivery } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { largeRows } from '../../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { lookEnd, resumedAt } from '../../../db/long-lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
@@ -24,8 +25,8 @@ export interface Replayed {
 /** Every statement about dead letters. */
 export const deadLetterStore = (sql: Sql) => ({
   /**
-   * A page, and where the next one goes on if this one stopped looking for entries that match. The newest failure is the first one,
-   * which is the order of the ids: an entry is made when its delivery fails.
+   * A page, and where the next one goes on if this one is cut, or stopped looking for entries that match. The newest failure is the
+   * first one, which is the order of the ids: an entry is made when its delivery fails.
    */
   async list(
     view: View,
@@ -33,12 +34,14 @@ export const deadLetterStore = (sql: Sql) => ({
     window: Window<typeof newestById>,
   ): Promise<{ rows: DeadLetter[]; resumed: { id: string } | undefined }> {
     const end = await lookEndOf(sql, view, filter, window);
-    const rows = await sql<DeadLetter[]>`
+    const page = sql`
       select ${columns(sql)} from webhooks.dlq
       where ${isInView(sql, view)} ${matches(sql, filter)} ${followsPrevious(sql, window)}
         ${end === undefined ? sql`` : sql`and id >= ${end}`}
       ${onePage(sql, window)}`;
-    return { rows, resumed: resumedAt(window, rows, end) };
+    const size = { of: sql`octet_length(payload::text)` };
+    const { rows, cut } = await largeRows<DeadLetter>(sql, window.order, page, size);
+    return { rows, resumed: cut ?? resumedAt(window, rows, end) };
   },
 
   async count(view: View): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Event } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { largeRows } from '../../../db/large-rows.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import { lookEnd, resumedAt } from '../../../db/long-lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
@@ -23,8 +24,8 @@ export const eventStore = (sql: Sql) => ({
   },
 
   /**
-   * A page, newest first, and where the next one goes on if this one stopped looking for events that match. A period is a range of ids,
-   * and of a tenant there is an index by type.
+   * A page, newest first, and where the next one goes on if this one is cut, or stopped looking for events that match. A period is a
+   * range of ids, and of a tenant there is an index by type.
    */
   async list(
     view: View,
@@ -39,14 +40,16 @@ export const eventStore = (sql: Sql) => ({
     const end = isRare
       ? await lookEnd(sql, [{ table: sql`webhooks.event`, where: indexed }], window)
       : undefined;
-    const rows = await sql<Event[]>`
+    const page = sql`
       select ${eventColumns(sql)} from webhooks.event
       where ${indexed}
         ${type === undefined ? sql`` : sql`and type = ${type}`}
         ${end === undefined ? sql`` : sql`and id >= ${end}`}
         ${followsPrevious(sql, window)}
       ${onePage(sql, window)}`;
-    return { rows, resumed: resumedAt(window, rows, end) };
+    const size = { of: sql`octet_length(data::text)` };
+    const { rows, cut } = await largeRows<Event>(sql, window.order, page, size);
+    return { rows, resumed: cut ?? resumedAt(window, rows, end) };
   },
 });
 
