@@ -23,7 +23,7 @@ describe.runIf(inject('engine') === 'postgres')('the claim of one process', () =
       leaseId: 'lease_late',
       lanes,
       count: 8,
-      unproven: { count: 8, mostOfTenant: 8, inFlight: new Map() },
+      shares: { left: 8, perFree: 3, unproven: 8, unprovenOfTenant: 8, inFlight: new Map() },
     });
     await until(async () => {
       const sleeping =

@@ -1,5 +1,6 @@
 import type { PayloadFormat } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import type { Load } from './places.ts';
 import { firstWindow } from './window.ts';
 
 /** The lane of an endpoint that may have deliveries due. */
@@ -15,16 +16,20 @@ export interface ClaimRequest {
   readonly lanes: readonly AskedLane[];
   /** The most deliveries. */
   readonly count: number;
-  /** What unproven receivers may get: they may hang, and may not take the places of the others. */
-  readonly unproven: UnprovenShare;
+  readonly shares: Shares;
 }
 
-export interface UnprovenShare {
-  /** The most deliveries. */
-  readonly count: number;
-  /** The most of one tenant, with those that it has in flight. */
-  readonly mostOfTenant: number;
-  readonly inFlight: ReadonlyMap<string, number>;
+/** What keeps receivers that hang from taking all places: see `places.ts`. */
+export interface Shares {
+  /** The places that are left. */
+  readonly left: number;
+  /** The most deliveries of a tenant in flight for each place that is left. */
+  readonly perFree: number;
+  /** The most deliveries to unproven receivers. */
+  readonly unproven: number;
+  /** The most of them of one tenant, with those that it has in flight. */
+  readonly unprovenOfTenant: number;
+  readonly inFlight: ReadonlyMap<string, Load>;
 }
 
 /** How an endpoint wants its deliveries. */
@@ -103,23 +108,11 @@ interface Look {
  * lane; a lane that another claim has locked is left out, as is one of a deleted endpoint.
  */
 export async function claim(sql: Sql, request: ClaimRequest): Promise<ClaimedLane[]> {
-  const { leaseId, count, unproven } = request;
+  const { leaseId } = request;
   const rows = await sql<Row[]>`
     with recursive ${lanes(sql, request)},
     ${due(sql)},
-    of_tenants as (
-      select due.*, row_number() over (partition by due.is_unproven, due.tenant_id order by due.nth, due.ordinal) as of_tenant from due
-    ),
-    of_kinds as (
-      select of_tenants.*, row_number() over (partition by is_unproven order by nth, ordinal) as of_kind
-      from of_tenants left join ${inFlight(sql, unproven)} using (tenant_id)
-      where not is_unproven or of_tenant + coalesce(in_flight.count, 0) <= ${unproven.mostOfTenant}
-    ),
-    taken as materialized (
-      select place, endpoint_id from of_kinds
-      where not is_unproven or of_kind <= ${unproven.count}
-      order by nth, ordinal limit ${count}
-    ),
+    ${taken(sql, request)},
     sums as (select endpoint_id, count(*)::integer as taken from taken group by endpoint_id),
     moved as (${move(sql)}),
     started as (
@@ -156,9 +149,6 @@ export async function claim(sql: Sql, request: ClaimRequest): Promise<ClaimedLan
     order by lane.ordinal, sent.nth`;
   return claimedLanes(rows);
 }
-
-const inFlight = (sql: Sql, { inFlight }: UnprovenShare) => sql`
-  unnest(${[...inFlight.keys()]}::text[], ${[...inFlight.values()]}::integer[]) as in_flight(tenant_id, count)`;
 
 /** The lanes with what their limits leave. A breaker whose cool-down is over lets one probe through. */
 const lanes = (sql: Sql, { lanes, count }: ClaimRequest) => sql`
@@ -267,6 +257,45 @@ const heads = (sql: Sql) => sql`
       case when seen >= ${mostPassed} or ready >= quota then order_key else '' end as after
     from walk order by endpoint_id, seen desc
   )`;
+
+/**
+ * Those of the due deliveries that the shares allow. Each is judged as if all before it were taken; what is left out for that although
+ * it would fit comes with a later claim, since the first one of a tenant with a place left is never left out.
+ */
+const taken = (sql: Sql, { count, shares }: ClaimRequest) => sql`
+  ${inFlight(sql, shares)},
+  of_tenants as (
+    select due.*, coalesce(in_flight.places, 0) as places, coalesce(in_flight.unproven, 0) as unproven,
+      row_number() over (partition by due.is_unproven, due.tenant_id order by due.nth, due.ordinal) as of_tenant
+    from due left join in_flight on in_flight.tenant_id = due.tenant_id
+  ),
+  of_kinds as (
+    select of_tenants.*, row_number() over (partition by is_unproven order by nth, ordinal) as of_kind from of_tenants
+    where places < ${shares.perFree * shares.left}::integer
+      and (not is_unproven or of_tenant + unproven <= ${shares.unprovenOfTenant})
+  ),
+  in_turn as (
+    select place, endpoint_id, places, row_number() over in_order as rank,
+      row_number() over (partition by tenant_id order by nth, ordinal) as of_tenant
+    from of_kinds
+    where not is_unproven or of_kind <= ${shares.unproven}
+    window in_order as (order by nth, ordinal)
+  ),
+  taken as materialized (
+    select place, endpoint_id from in_turn
+    where places + of_tenant - 1 < ${shares.perFree}::integer * (${shares.left}::integer - (rank - 1))
+    order by rank limit ${count}
+  )`;
+
+const inFlight = (sql: Sql, { inFlight }: Shares) => {
+  const loads = [...inFlight.values()];
+  return sql`
+    in_flight as (
+      select * from unnest(
+        ${[...inFlight.keys()]}::text[], ${loads.map(({ places }) => places)}::integer[], ${loads.map(({ unproven }) => unproven)}::integer[]
+      ) as in_flight(tenant_id, places, unproven)
+    )`;
+};
 
 /** Starts count for the rate at once, and a probe keeps others away until it has ended. */
 const move = (sql: Sql) => sql`

@@ -6,6 +6,7 @@ import { LaneQueue, type Turn } from './lane-queue.ts';
 import { laneStore } from './lanes.store.ts';
 import type { Lease } from './lease.ts';
 import { ParkedLanes } from './parked-lanes.ts';
+import { perFree } from './places.ts';
 import type { Work } from './work.ts';
 
 export interface ClaimsDeps {
@@ -31,7 +32,9 @@ const mostKnown = 100_000;
 
 export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
   const queue = new LaneQueue();
+  /** Lanes of tenants that have taken their share of the places, and those of unproven receivers, which have a share of their own. */
   const parked = new ParkedLanes();
+  const parkedUnproven = new ParkedLanes();
   const known = new Set<string>();
   let running = false;
   let timer: NodeJS.Timeout | undefined;
@@ -45,7 +48,9 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
 
   /** Claims at the moment of the next look. */
   function wake(): void {
-    const next = parked.isNext(work.places) ? -Infinity : queue.next();
+    const { places } = work;
+    const isParkedNext = parked.isNext(places) || parkedUnproven.isNext(places.unproven);
+    const next = isParkedNext ? -Infinity : queue.next();
     clearTimeout(timer);
     if (!running || next === undefined || work.isFull()) return;
     const wait = next - performance.now();
@@ -56,6 +61,7 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
   async function claimDue(): Promise<void> {
     if (!running || work.isFull() || !lease.isSafe()) return;
     const now = performance.now();
+    for (const endpointId of parkedUnproven.take(work.places.unproven)) queue.add(endpointId, now, now);
     for (const endpointId of parked.take(work.places)) queue.add(endpointId, now, now);
     const asked = queue.take(mostLanes, now);
     if (asked.length > 0) await claimOf(asked);
@@ -64,12 +70,18 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
 
   async function claimOf(asked: readonly Turn[]): Promise<void> {
     await createMissing(asked.map(({ endpointId }) => endpointId));
-    const { left, unproven, mostOfTenant, takenUnproven } = work.places;
+    const { places } = work;
     const lanes = await claim(db.background, {
       leaseId: lease.id(),
       lanes: asked,
-      count: Math.min(left, mostPerClaim),
-      unproven: { count: unproven, mostOfTenant, inFlight: takenUnproven },
+      count: Math.min(places.atOnce, mostPerClaim),
+      shares: {
+        left: places.left,
+        perFree,
+        unproven: places.unproven.left,
+        unprovenOfTenant: places.mostUnprovenOfTenant,
+        inFlight: places.loads(),
+      },
     });
     const seen = new Set(lanes.map(({ endpointId }) => endpointId));
     for (const { endpointId } of asked) if (!seen.has(endpointId)) missed(endpointId);
@@ -98,15 +110,18 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
   function lookAgain({ endpointId, tenantId, target, more, left, waitMs }: ClaimedLane): void {
     if (!more || left <= 0) return;
     const now = performance.now();
-    if (target.is_unproven && (waitMs ?? 0) === 0 && work.places.unprovenOf(tenantId) === 0)
-      parked.park(endpointId, tenantId);
+    const { places } = work;
+    const mayStart = (waitMs ?? 0) === 0;
+    if (mayStart && target.is_unproven && places.unproven.leftOf(tenantId) === 0)
+      parkedUnproven.park(endpointId, tenantId);
+    else if (mayStart && places.leftOf(tenantId) === 0) parked.park(endpointId, tenantId);
     else queue.add(endpointId, now + (waitMs ?? 0), now);
   }
 
   return {
     look(endpointIds) {
       const now = performance.now();
-      for (const id of endpointIds) if (!parked.has(id)) queue.add(id, now, now);
+      for (const id of endpointIds) if (!parked.has(id) && !parkedUnproven.has(id)) queue.add(id, now, now);
       wake();
     },
     start: () => void (running = true),

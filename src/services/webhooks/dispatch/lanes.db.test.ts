@@ -89,15 +89,14 @@ describe('receivers that hang', () => {
   afterEach(() => hanging.close());
 
   /** Endpoints with two deliveries each; the tenants are those of the names. */
-  const endpoints = async (tenants: readonly string[]) => {
-    const made: string[] = [];
-    for (const tenant_id of tenants) {
-      const id = await one.make.endpoint({ tenant_id, url: hanging.url, timeout_ms: 30_000 });
-      await one.make.deliveries(id, 2);
-      made.push(id);
-    }
-    return made;
-  };
+  const endpoints = (tenants: readonly string[]) =>
+    Promise.all(
+      tenants.map(async (tenant_id) => {
+        const id = await one.make.endpoint({ tenant_id, url: hanging.url, timeout_ms: 30_000 });
+        await one.make.deliveries(id, 2);
+        return id;
+      }),
+    );
 
   it('and are new leave the places to other tenants, however many there are of a tenant', async () => {
     const bad = await endpoints(Array.from({ length: 40 }, () => 'hostile'));
@@ -113,6 +112,24 @@ describe('receivers that hang', () => {
     hanging.answer(() => 200);
     for (const response of held) response.end();
     await one.settled({ delivered: 130 });
+  });
+
+  it('and always worked leave places to other tenants, though a tenant has a thousand of them', async () => {
+    const bad = await endpoints(Array.from({ length: 1_000 }, () => 'large'));
+    await laneStore(one.db.sql).create(bad);
+    await one.db.sql`update webhooks.lane set last_success_at = now(), window_size = 20`;
+    const dispatcher = await one.start();
+    dispatcher.hint(bad);
+    await until(() => held.length === 768);
+    const other = await one.make.endpoint({ tenant_id: 'other', url: one.receiver.url });
+    await one.make.deliveries(other, 50);
+    dispatcher.hint([other]);
+    await until(() => one.receiver.received.length === 50);
+    expect(held).toHaveLength(768);
+    // Whatever ends makes room for the next one.
+    hanging.answer(() => 200);
+    for (const response of held) response.end();
+    await until(() => hanging.received.length > 1_000);
   });
 
   it.each([

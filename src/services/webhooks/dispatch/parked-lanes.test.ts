@@ -6,9 +6,9 @@ beforeEach(() => {
   parked = new ParkedLanes();
   for (const id of ['a1', 'a2', 'a3', 'b1', 'b2', 'a1']) parked.park(id, id[0]!);
 });
-const room = (unproven: number, most: Readonly<Record<string, number>> = {}) => ({
-  unproven,
-  unprovenOf: (tenantId: string) => Math.min(unproven, most[tenantId] ?? unproven),
+const room = (left: number, most: Readonly<Record<string, number>> = {}) => ({
+  left,
+  leftOf: (tenantId: string) => Math.min(left, most[tenantId] ?? left),
 });
 
 describe('parked lanes', () => {

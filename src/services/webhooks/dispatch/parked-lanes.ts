@@ -1,8 +1,8 @@
 import type { Room } from './places.ts';
 
 /**
- * Lanes of unproven receivers for which there was no place. They wait here, so that a thousand of them are neither looked at again and
- * again nor stand in the way of others.
+ * Lanes for which there was no place. They wait here, so that a thousand of them are neither looked at again and again nor stand in the
+ * way of others.
  */
 export class ParkedLanes {
   /** The tenants in the order of their turns, each with its lanes in the order of theirs. */
@@ -21,8 +21,8 @@ export class ParkedLanes {
 
   /** Whether there is a place for one of them. */
   isNext(room: Room): boolean {
-    if (room.unproven === 0) return false;
-    for (const tenantId of this.#tenants.keys()) if (room.unprovenOf(tenantId) > 0) return true;
+    if (room.left === 0) return false;
+    for (const tenantId of this.#tenants.keys()) if (room.leftOf(tenantId) > 0) return true;
     return false;
   }
 
@@ -30,8 +30,8 @@ export class ParkedLanes {
   take(room: Room): string[] {
     const taken: string[] = [];
     for (const [tenantId, lanes] of [...this.#tenants]) {
-      const places = Math.min(room.unprovenOf(tenantId), room.unproven - taken.length);
-      if (room.unproven === taken.length) break;
+      const places = Math.min(room.leftOf(tenantId), room.left - taken.length);
+      if (room.left === taken.length) break;
       if (places === 0) continue;
       const all = [...lanes];
       taken.push(...all.slice(0, places));

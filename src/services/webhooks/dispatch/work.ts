@@ -25,9 +25,6 @@ export interface Work {
   stop(): Promise<void>;
 }
 
-/** The most bytes of data in flight before nothing more begins. */
-const mostBytes = 64 * 1_024 * 1_024;
-
 export function createWork(deps: WorkDeps): Work {
   const { settings, onPlace, drainMs = 10_000 } = deps;
   const send = createSender(deps);
@@ -38,17 +35,17 @@ export function createWork(deps: WorkDeps): Work {
   const perLane = new Map<string, number>();
   const backlog = new Set<string>();
   const places = new Places(settings.concurrency);
-  let bytes = 0;
   let givenUp = false;
 
   async function run(delivery: Claimed, target: Target): Promise<void> {
-    const size = delivery.data?.length ?? 0;
-    const holder = { tenantId: delivery.tenant_id, isUnproven: target.is_unproven };
+    const holder = {
+      tenantId: delivery.tenant_id,
+      isUnproven: target.is_unproven,
+      bytes: delivery.data?.length ?? 0,
+    };
     places.take(holder);
-    bytes += size;
     const ended = await send(delivery, target);
     places.giveBack(holder);
-    bytes -= size;
     onPlace([]);
     // What is cut off at the end says nothing about the receiver.
     if (!givenUp) await settler.settle(ended).catch(() => {});
@@ -70,7 +67,7 @@ export function createWork(deps: WorkDeps): Work {
     held.add(one);
   }
 
-  const isFull = () => places.left === 0 || bytes >= mostBytes || settler.isFull();
+  const isFull = () => places.left === 0 || settler.isFull();
 
   return {
     begin({ endpointId, more, follows, target, deliveries }) {
