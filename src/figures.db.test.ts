@@ -75,7 +75,7 @@ test('tells how far the consumers of events are, when there are any', async () =
   const found = await metricsOf(server);
   const of = (name: string, service: string) =>
     found.get(`plinth_relay_${name}{service="${service}",consumer="audit"}`);
-  expect(['waiting', 'held_subjects'].map((name) => of(name, 'keys'))).toEqual([4, 1]);
+  expect(['waiting', 'held_subjects', 'held_tenants'].map((name) => of(name, 'keys'))).toEqual([4, 1, 0]);
   expect(of('oldest_seconds', 'keys')).toBeGreaterThanOrEqual(3_600);
   expect(['waiting', 'held_subjects', 'oldest_seconds'].map((name) => of(name, 'authz'))).toEqual([0, 0, 0]);
 });

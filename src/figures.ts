@@ -172,7 +172,7 @@ function storeFigures(db: FigureSources['db']): Figure[] {
 
 function relayFigures(db: FigureSources['db']): Figure[] {
   const backlog = oncePerScrape(() => relayBacklog(db.background));
-  const of = (member: 'waiting' | 'oldestSeconds' | 'held') => () =>
+  const of = (member: 'waiting' | 'oldestSeconds' | 'held' | 'heldTenants') => () =>
     unlessAway(
       backlog().then((all) =>
         all.map(({ service, consumer, ...figures }: Backlog) => ({
@@ -192,6 +192,11 @@ function relayFigures(db: FigureSources['db']): Figure[] {
       'plinth_relay_held_subjects',
       'Subjects whose events wait because a consumer failed to take one of them.',
       of('held'),
+    ),
+    max(
+      'plinth_relay_held_tenants',
+      'Tenants whose events wait because a consumer failed to take too many of their subjects.',
+      of('heldTenants'),
     ),
   ];
 }

@@ -23,5 +23,10 @@ export const isAwaited = (sql: Sql, service: string): Fragment => sql`
             and held.tenant_id = outbox.tenant_id and held.subject = outbox.subject
             and held.number <= outbox.relay_number
         )
+        or exists (
+          select from plinth.relay_held_tenants as held
+          where held.service = reader.service and held.consumer = reader.consumer
+            and held.tenant_id = outbox.tenant_id and held.number <= outbox.relay_number
+        )
       )
   )`;

@@ -10,6 +10,8 @@ export interface Backlog {
   readonly oldestSeconds: number;
   /** Subjects whose events it failed to take. */
   readonly held: number;
+  /** Tenants of which so many subjects failed that it gets none of their events. */
+  readonly heldTenants: number;
 }
 
 /** Reads the backlog of every consumer with a few index lookups each, however large it is. */
@@ -19,7 +21,11 @@ export async function relayBacklog(sql: Sql): Promise<Backlog[]> {
       (
         select count(*)::int from plinth.relay_held as held
         where held.service = reader.service and held.consumer = reader.consumer
-      ) as held
+      ) as held,
+      (
+        select count(*)::int from plinth.relay_held_tenants as held
+        where held.service = reader.service and held.consumer = reader.consumer
+      ) as "heldTenants"
     from plinth.relay_positions as reader join plinth.relay_outboxes using (service)
     order by service, consumer`;
   return Promise.all(
@@ -46,6 +52,13 @@ async function oldestOf(
       (
         select time from ${outbox}
         where relay_number = (select min(number) from plinth.relay_held where ${own})
+      )
+      union all
+      (
+        -- The tenant may have no event of this number: then it is about that of the next one.
+        select time from ${outbox}
+        where relay_number >= (select min(number) from plinth.relay_held_tenants where ${own})
+        order by relay_number limit 1
       )
     ) as oldest`;
   return row.seconds ?? 0;

@@ -1,14 +1,11 @@
 import { nextDelay } from '../../lib/back-off.ts';
 import type { Log } from '../log.ts';
-import type { Calls } from './consumer.ts';
+import { type Calls, ConsumerTrouble } from './consumer.ts';
 import { bySubject, hand, type Failed, type OfSubject } from './handing.ts';
-import type { Held, PassageStore } from './relay.store.ts';
+import type { DueTenant, Held, PassageStore } from './relay.store.ts';
 
 /** Milliseconds until what failed is tried again; the last one holds for all later failures. */
 const retriesMs = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000];
-
-/** The most held subjects of one outbox. At the limit the consumer gets no new events, so that a failure cannot grow without bounds. */
-const mostHeld = 1_000;
 
 /** How long to wait after so many failures in succession. */
 export const retryAfter = (failures: number): number =>
@@ -19,7 +16,7 @@ export interface Passage {
   readonly service: string;
   /** Numbers new events. */
   readonly number: () => Promise<void>;
-  /** Hands on the next events, and those of held subjects whose time has come. Returns whether there may be more. */
+  /** Hands on the next events, and those of held subjects and tenants whose time has come. Returns whether there may be more. */
   readonly forward: (signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -59,6 +56,33 @@ export function passage({ service, store, calls, log }: Deps): Passage {
     return taken && !all;
   }
 
+  /**
+   * Hands on the next events of a tenant that was put aside, of which fewer subjects fail by now. If nothing of it is taken, that says
+   * nothing of the consumer, which is tried with the events of others next. Returns whether the tenant may have more.
+   */
+  async function retryTenant(tenant: DueTenant, reached: number, signal: AbortSignal): Promise<boolean> {
+    const { events, last, all } = await store.waitingOf(tenant, reached);
+    try {
+      const failed = await hand(calls, bySubject(events), signal);
+      failed.forEach(warn);
+      const kept = failed.map(({ events: group }) => heldOf(group));
+      return (await store.goOn(tenant, all ? reached : last!, kept, retryAfter(1), reached)) && !all;
+    } catch (error) {
+      if (!(error instanceof ConsumerTrouble) || calls.hangs()) throw error;
+      await store.putOffTenant(tenant, retryAfter(tenant.failures + 1));
+      return false;
+    }
+  }
+
+  async function retryTenants(reached: number, signal: AbortSignal): Promise<boolean> {
+    let more = false;
+    for (const tenant of await store.dueTenants()) {
+      signal.throwIfAborted();
+      if (await retryTenant(tenant, reached, signal)) more = true;
+    }
+    return more;
+  }
+
   const warn = ({ events: [{ event }], error }: Failed) =>
     log.warn(
       { err: error, service, event: event.id, type: event.type },
@@ -70,8 +94,9 @@ export function passage({ service, store, calls, log }: Deps): Passage {
     number: () => store.number(),
     async forward(signal) {
       const { reached, held } = await store.standing();
-      const more = held > 0 && (await retryHeld(reached, signal));
-      if (held >= mostHeld) return more;
+      const retried =
+        held === 0 ? [] : [await retryHeld(reached, signal), await retryTenants(reached, signal)];
+      const more = retried.includes(true);
       const { events, last } = await store.next(reached);
       if (last === undefined) return more;
       const failed = await hand(calls, bySubject(events), signal);

@@ -6,6 +6,7 @@ import { emit } from '../outbox.ts';
 import { pruneOnce } from '../outbox-pruning.ts';
 import type { Consumer } from './relay.ts';
 import { relayBacklog } from './backlog.ts';
+import { passageStore } from './relay.store.ts';
 import { createRelay, type Relay } from './testing/relaying.ts';
 import { change, createTaken, eventOf, left, storing, takenBy, upTo, written } from './testing/taken.ts';
 
@@ -233,26 +234,101 @@ test('what a service still needs stays until the age at which it is pruned', asy
   await expect.poll(() => left(db)).toBe(1);
 });
 
-test('a consumer with a thousand failed subjects gets no new events until one of them succeeds', async () => {
-  let failing = true;
-  const audit = storing(db, 'audit');
-  const taken: string[] = [];
-  const picky: Consumer = {
-    name: 'audit',
+/** A consumer that fails for some subjects. */
+function picky(consumer: Consumer, fails: (subject: string) => boolean): Consumer {
+  return {
+    name: consumer.name,
     async take(events, signal) {
-      if (failing && events.some(({ subject }) => subject === 'bad')) throw new Error('no');
-      await audit.take(events, signal);
-      taken.push(...events.map(({ subject }) => subject));
+      if (events.some(({ subject }) => fails(subject))) throw new Error('no');
+      await consumer.take(events, signal);
     },
   };
-  start([picky]);
+}
+
+const ofOther = (subject: string, count: number) =>
+  emit(db.sql, { ...eventOf(subject, count), tenant: 'other' });
+
+test('a tenant with a hundred failed subjects waits as a whole until one of them succeeds, and others do not', async () => {
+  let failing = true;
+  start([picky(storing(db, 'audit'), (subject) => failing && subject.startsWith('bad'))]);
   await write('bad', 1);
-  await expect.poll(() => backlog('audit')).toMatchObject({ held: 1 });
+  await expect.poll(() => backlog('audit')).toMatchObject({ held: 1, heldTenants: 0 });
   await db.sql`
     insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
-    select 'authz', 'audit', 'acme', 'gone ' || nth, 1, now() + interval '1 hour' from generate_series(1, 999) as nth`;
-  await write('new', 1);
-  await expect.poll(() => backlog('audit')).toMatchObject({ waiting: 1, held: 1_000 });
+    select 'authz', 'audit', 'acme', 'gone ' || nth, 1, now() + interval '1 hour' from generate_series(1, 98) as nth`;
+  await write('bad too', 1);
+  await expect.poll(() => backlog('audit')).toMatchObject({ held: 100, heldTenants: 1 });
+  for (const count of [1, 2]) {
+    await write('good', count);
+    await ofOther('others', count);
+    await ofOther('bad of the other', count);
+  }
+  await expect.poll(async () => [...(await takenBy(db, 'audit'))]).toEqual([['others', [1, 2]]]);
+  await expect
+    .poll(() => backlog('audit'))
+    .toMatchObject({
+      ...{ waiting: 0, held: 101, heldTenants: 1 },
+      oldestSeconds: expect.toSatisfy((seconds) => seconds > 0),
+    });
   failing = false;
-  await expect.poll(() => taken).toEqual(['bad', 'new']);
+  await expect
+    .poll(async () => Object.fromEntries(await takenBy(db, 'audit')), { timeout: 20_000 })
+    .toEqual({ bad: [1], 'bad too': [1], good: [1, 2], others: [1, 2], 'bad of the other': [1, 2] });
+  await expect.poll(() => backlog('audit')).toMatchObject({ held: 98, heldTenants: 0 });
+  await expect.poll(() => left(db)).toBe(0);
+});
+
+test('a tenant of which everything fails stops no other one, and has its events in order in the end', async () => {
+  let failing = ['early', 'late'];
+  start([picky(storing(db, 'audit'), (subject) => failing.some((start) => subject.startsWith(start)))]);
+  const subjects = (start: string, many: number) => upTo(many).map((nth) => `${start} ${nth}`);
+  const writeAll = (names: readonly string[], count: number) =>
+    db.transaction(async (sql) => {
+      const [first, ...others] = names.map((subject) => eventOf(subject, count));
+      await emit(sql, first!, ...others, { ...eventOf('others', count), tenant: 'other' });
+    });
+  const others = async () => (await takenBy(db, 'audit')).get('others');
+  const [early, late] = [subjects('early', 120), subjects('late', 40)];
+  await writeAll(early, 1);
+  await expect.poll(() => backlog('audit')).toMatchObject({ held: 120, heldTenants: 1 });
+  await writeAll(late, 2);
+  await writeAll(late, 3);
+  await expect.poll(others).toEqual(upTo(3));
+  // When the first ones are taken, the tenant is tried again, and all that follow fail.
+  failing = ['late'];
+  await expect
+    .poll(async () => (await db.sql`select from plinth.relay_held_tenants where failures > 0`).length, {
+      timeout: 20_000,
+    })
+    .toBe(1);
+  await writeAll(late, 4);
+  await expect.poll(others).toEqual(upTo(4));
+  failing = [];
+  await expect.poll(() => left(db), { timeout: 20_000 }).toBe(0);
+  const taken = await takenBy(db, 'audit');
+  expect(early.map((subject) => taken.get(subject))).toEqual(early.map(() => [1]));
+  expect(late.map((subject) => taken.get(subject))).toEqual(late.map(() => [2, 3, 4]));
+});
+
+test('a process that was overtaken while it tried a held tenant again lets none of its events be lost', async () => {
+  const relay = start([storing(db, 'audit')]);
+  await expect.poll(() => backlog('audit')).toBeDefined();
+  await relay.stop();
+  const store = passageStore(db, { service: 'authz' }, 'audit');
+  const pass = async (from: number, to: number) => {
+    await write('a', to);
+    await store.number();
+    return await store.advance(from, to, [], 0);
+  };
+  await db.sql`
+    insert into plinth.relay_held_tenants (service, consumer, tenant_id, number) values ('authz', 'audit', 'acme', 1)`;
+  expect(await pass(0, 1)).toBe(true);
+  const [tenant] = await store.dueTenants();
+  expect(await store.waitingOf(tenant!, 1)).toMatchObject({ last: 1, all: true, events: [{ number: 1 }] });
+  expect(await pass(1, 2)).toBe(true);
+  expect(await store.goOn(tenant!, 1, [], 0, 1)).toBe(false);
+  expect(await left(db)).toBe(2);
+  start([storing(db, 'audit')]);
+  await expect.poll(async () => (await takenBy(db, 'audit')).get('a')).toEqual([1, 2]);
+  await expect.poll(() => left(db)).toBe(0);
 });

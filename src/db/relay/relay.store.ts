@@ -35,12 +35,25 @@ export interface DueSubject extends Held {
   readonly failures: number;
 }
 
+/** A tenant whose events a consumer does not get for now, from this number on. */
+export interface DueTenant {
+  readonly tenant: string;
+  readonly number: number;
+  readonly failures: number;
+}
+
 /** The most events that one statement numbers. */
 const mostNumbered = 1_000;
 /** The most events that are in memory at once, and their size; one event may be larger. */
 const mostEvents = 500;
 const mostBytes = 4 * 1024 * 1024;
 const mostDue = 50;
+/**
+ * The failed subjects of a tenant with which the tenant is put aside as a whole, until one of them succeeds. So what fails of one tenant
+ * can neither grow without bounds nor take the time in which the events of others could be handed on.
+ */
+const mostHeldOfTenant = 100;
+const mostDueTenants = 10;
 
 interface Row {
   readonly number: number;
@@ -103,7 +116,8 @@ export async function withNews(
         or exists (
           select from ${outbox} where relay_number > (select reached from plinth.relay_positions where ${own})
         )
-        or exists (select from plinth.relay_held where ${own} and retry_at <= now()) as news`;
+        or exists (select from plinth.relay_held where ${own} and retry_at <= now())
+        or exists (select from plinth.relay_held_tenants as held where ${own} and ${isDueTenant(sql, service, consumer)}) as news`;
   });
   const rows = await sql<{ service: string }[]>`select service from (${asked}) as asked where news`;
   return new Set(rows.map(({ service }) => service));
@@ -118,7 +132,13 @@ interface Place extends Outbox {
 /** Every statement about one outbox and one consumer. */
 export const passageStore = (db: Database, outbox: Outbox, consumer: string) => {
   const place = { ...outbox, db, consumer };
-  return { ...numbering(place), ...newEvents(place), ...heldEvents(place), ...progress(place) };
+  return {
+    ...numbering(place),
+    ...newEvents(place),
+    ...heldEvents(place),
+    ...heldTenants(place),
+    ...progress(place),
+  };
 };
 
 const outboxOf = (sql: Sql, { service }: Place) => sql`${sql(`${service}.outbox`)}`;
@@ -149,37 +169,58 @@ const numbering = (place: Place) => ({
 function newEvents(place: Place) {
   const { db, service, consumer } = place;
   return {
+    /** What the consumer has had, and the number of subjects and tenants that are held. */
     async standing(): Promise<{ readonly reached: number; readonly held: number }> {
+      const mine = own(db.background, place);
       const [row] = await db.background<[{ reached: number; held: number }]>`
-        select reached, (select count(*)::int from plinth.relay_held where ${own(db.background, place)}) as held
-        from plinth.relay_positions where ${own(db.background, place)}`;
+        select reached, (select count(*)::int from plinth.relay_held where ${mine})
+          + (select count(*)::int from plinth.relay_held_tenants where ${mine}) as held
+        from plinth.relay_positions where ${mine}`;
       return row;
     },
 
-    /** The next events after a number, and the number of the last of them. Events of held subjects are passed over. */
+    /** The next events after a number, and the number of the last of them. Events of held subjects and tenants are passed over. */
     async next(after: number): Promise<{ readonly events: Numbered[]; readonly last: number | undefined }> {
       const sql = db.background;
-      const rows = await sql<Row[]>`
-        ${columns(sql, sql`case when held then null else data end`)}
-        from (
-          select *, sum(case when held then 0 else octet_length(data::text) end) over (order by relay_number) as bytes,
-            row_number() over (order by relay_number) as nth
-          from (
-            select outbox.*, exists (
-              select from plinth.relay_held as held
-              where held.service = ${service} and held.consumer = ${consumer}
-                and held.tenant_id = outbox.tenant_id and held.subject = outbox.subject
-            ) as held
-            from ${outboxOf(sql, place)} as outbox
-            where relay_number > ${after}
-            order by relay_number limit ${mostEvents}
-          ) as following
-        ) as measured
-        where nth = 1 or bytes <= ${mostBytes}
-        order by relay_number`;
+      const isHeld = sql`
+        ${isHeldSubject(sql, place)} or exists (
+          select from plinth.relay_held_tenants as held
+          where held.service = ${service} and held.consumer = ${consumer} and held.tenant_id = outbox.tenant_id
+        )`;
+      const rows = await following(place, sql`relay_number > ${after}`, isHeld);
       return { events: numbered(service, rows), last: rows.at(-1)?.number };
     },
   };
+}
+
+const isHeldSubject = (sql: Sql, { service, consumer }: Place) => sql`
+  exists (
+    select from plinth.relay_held as held
+    where held.service = ${service} and held.consumer = ${consumer}
+      and held.tenant_id = outbox.tenant_id and held.subject = outbox.subject
+  )`;
+
+/** The first of the chosen events, and how many there were before they were cut for their size. Those that are held have no data. */
+async function following(
+  place: Place,
+  chosen: Fragment,
+  isHeld: Fragment,
+): Promise<(Row & { readonly found: number })[]> {
+  const sql = place.db.background;
+  return await sql<(Row & { readonly found: number })[]>`
+    ${columns(sql, sql`case when held then null else data end`)}, found
+    from (
+      select *, sum(case when held then 0 else octet_length(data::text) end) over (order by relay_number) as bytes,
+        row_number() over (order by relay_number) as nth, count(*) over ()::int as found
+      from (
+        select outbox.*, ${isHeld} as held
+        from ${outboxOf(sql, place)} as outbox
+        where ${chosen}
+        order by relay_number limit ${mostEvents}
+      ) as following
+    ) as measured
+    where nth = 1 or bytes <= ${mostBytes}
+    order by relay_number`;
 }
 
 function heldEvents(place: Place) {
@@ -229,6 +270,101 @@ function heldEvents(place: Place) {
   };
 }
 
+/** Whether fewer subjects of a held tenant fail than those with which it was put aside, and it is time to try its events again. */
+const isDueTenant = (sql: Sql, service: string, consumer: string) => sql`
+  held.retry_at <= now() and (
+    select count(*) from plinth.relay_held as failed
+    where failed.service = ${service} and failed.consumer = ${consumer} and failed.tenant_id = held.tenant_id
+  ) < ${mostHeldOfTenant}`;
+
+function heldTenants(place: Place) {
+  const { db, service, consumer } = place;
+  return {
+    /** The held tenants whose events are to be tried again. */
+    async dueTenants(): Promise<DueTenant[]> {
+      const sql = db.background;
+      return await sql<DueTenant[]>`
+        select tenant_id as tenant, number, failures from plinth.relay_held_tenants as held
+        where ${own(sql, place)} and ${isDueTenant(sql, service, consumer)} order by retry_at limit ${mostDueTenants}`;
+    },
+
+    /** The first events that a held tenant waits for, up to the number that the consumer has reached; those of held subjects are passed over. */
+    async waitingOf(
+      { tenant, number }: DueTenant,
+      reached: number,
+    ): Promise<{ readonly events: Numbered[]; readonly last: number | undefined; readonly all: boolean }> {
+      const sql = db.background;
+      const chosen = sql`outbox.tenant_id = ${tenant} and relay_number between ${number} and ${reached}`;
+      const rows = await following(place, chosen, isHeldSubject(sql, place));
+      const found = rows[0]?.found ?? 0;
+      return {
+        events: numbered(service, rows),
+        last: rows.at(-1)?.number,
+        all: rows.length === found && found < mostEvents,
+      };
+    },
+
+    async putOffTenant({ tenant }: DueTenant, retryMs: number): Promise<void> {
+      const sql = db.background;
+      await sql`
+        update plinth.relay_held_tenants
+        set failures = failures + 1, retry_at = now() + ${retryMs} * interval '1 millisecond'
+        where ${own(sql, place)} and tenant_id = ${tenant}`;
+    },
+
+    /**
+     * Notes that the consumer has had the events of a held tenant up to a number, except those of these subjects. With the last one that
+     * the consumer has reached, the tenant is held no longer, unless too many of its subjects fail. False if the consumer has reached
+     * more since: another process may have passed over further events.
+     */
+    goOn: (
+      { tenant, number }: DueTenant,
+      to: number,
+      failed: readonly Held[],
+      retryMs: number,
+      reached: number,
+    ): Promise<boolean> =>
+      alone(place, async (sql) => {
+        const where = sql`${own(sql, place)} and tenant_id = ${tenant} and number = ${number}`;
+        const moved = await sql`
+          update plinth.relay_held_tenants set number = ${to + 1}, failures = 0, retry_at = now()
+          where ${where} and exists (
+            select from plinth.relay_positions where ${own(sql, place)} and reached = ${reached}
+          )
+          returning number`;
+        if (moved.length === 0) return false;
+        await hold(sql, place, failed, retryMs);
+        if (to === reached)
+          await sql`
+            delete from plinth.relay_held_tenants as held
+            where ${own(sql, place)} and tenant_id = ${tenant} and ${isDueTenant(sql, service, consumer)}`;
+        await deleteHad(
+          sql,
+          place,
+          sql`outbox.tenant_id = ${tenant} and outbox.relay_number between ${number} and ${to}`,
+        );
+        return true;
+      }),
+  };
+}
+
+const hold = (sql: Sql, place: Place, failed: readonly Held[], retryMs: number) => sql`
+  insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
+  select ${place.service}, ${place.consumer}, tenant_id, subject, number, now() + ${retryMs} * interval '1 millisecond'
+  from unnest(
+    ${failed.map(({ tenant }) => tenant)}::text[],
+    ${failed.map(({ subject }) => subject)}::text[],
+    ${failed.map(({ number }) => number)}::bigint[]
+  ) as failed(tenant_id, subject, number)`;
+
+/** Puts aside those of these tenants of which too many subjects fail, from a number on. */
+const holdTenants = (sql: Sql, place: Place, tenants: readonly string[], from: number) => sql`
+  insert into plinth.relay_held_tenants (service, consumer, tenant_id, number)
+  select service, consumer, tenant_id, ${from} from plinth.relay_held
+  where ${own(sql, place)} and tenant_id = any(${tenants as string[]}::text[])
+  group by service, consumer, tenant_id having count(*) >= ${mostHeldOfTenant}
+  on conflict do nothing`;
+
 const progress = (place: Place) => ({
   /** Notes that the consumer has had everything up to a number, except the held subjects. False if another process did so. */
   advance: (from: number, to: number, held: readonly Held[], retryMs: number): Promise<boolean> =>
@@ -236,14 +372,8 @@ const progress = (place: Place) => ({
       const moved = await sql`
           update plinth.relay_positions set reached = ${to} where ${own(sql, place)} and reached = ${from} returning reached`;
       if (moved.length === 0) return false;
-      await sql`
-          insert into plinth.relay_held (service, consumer, tenant_id, subject, number, retry_at)
-          select ${place.service}, ${place.consumer}, tenant_id, subject, number, now() + ${retryMs} * interval '1 millisecond'
-          from unnest(
-            ${held.map(({ tenant }) => tenant)}::text[],
-            ${held.map(({ subject }) => subject)}::text[],
-            ${held.map(({ number }) => number)}::bigint[]
-          ) as failed(tenant_id, subject, number)`;
+      await hold(sql, place, held, retryMs);
+      await holdTenants(sql, place, [...new Set(held.map(({ tenant }) => tenant))], to + 1);
       await deleteHad(sql, place, sql`outbox.relay_number > ${from} and outbox.relay_number <= ${to}`);
       return true;
     }),

@@ -32,7 +32,7 @@ export interface RelayOptions {
  * transaction ids begin anew.
  *
  * One process at a time serves a consumer: each is a sweep, which the engine runs. A subject that fails is put aside, and with it its
- * own later events only. When all consumers have had an event, it is deleted. A consumer that is stuck keeps its events, however old
+ * own later events only; a tenant of which many subjects fail is put aside as a whole. When all consumers have had an event, it is deleted. A consumer that is stuck keeps its events, however old
  * they become; they are counted in the metrics, and one that no process has run for a week is forgotten.
  */
 export function relaySweeps(options: RelayOptions): Sweep[] {
