@@ -71,7 +71,7 @@ describe('a delivery', () => {
       setTimeout(() => {
         open -= 1;
         response.writeHead(204).end();
-      }, 5);
+      }, 50);
     });
     const dispatcher = await one.start();
     const endpoint = await one.make.endpoint({ url: one.receiver.url, max_concurrency: 3 });

@@ -114,22 +114,22 @@ describe('receivers that hang', () => {
     await one.settled({ delivered: 130 });
   });
 
-  it('and always worked leave places to other tenants, though a tenant has a thousand of them', async () => {
-    const bad = await endpoints(Array.from({ length: 1_000 }, () => 'large'));
+  it('and always worked leave places to other tenants, however many there are of a tenant', async () => {
+    const bad = await endpoints(Array.from({ length: 100 }, () => 'large'));
     await laneStore(one.db.sql).create(bad);
     await one.db.sql`update webhooks.lane set last_success_at = now(), window_size = 20`;
-    const dispatcher = await one.start();
+    const dispatcher = await one.start({ env });
     dispatcher.hint(bad);
-    await until(() => held.length === 768);
+    await until(() => held.length === 24);
     const other = await one.make.endpoint({ tenant_id: 'other', url: one.receiver.url });
     await one.make.deliveries(other, 50);
     dispatcher.hint([other]);
     await until(() => one.receiver.received.length === 50);
-    expect(held).toHaveLength(768);
+    expect(held).toHaveLength(24);
     // Whatever ends makes room for the next one.
     hanging.answer(() => 200);
     for (const response of held) response.end();
-    await until(() => hanging.received.length > 1_000);
+    await until(() => hanging.received.length > 100);
   });
 
   it.each([
