@@ -1,12 +1,13 @@
 import { InvalidState } from '../errors.ts';
-import { pause, renewal } from '../periods/course.ts';
+import { pause, renewal, resumption } from '../periods/course.ts';
+import type { Segment } from '../periods/segments.ts';
 import { isLive } from '../subscriptions/states.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
 import { end } from './endings.ts';
 import type { LifecycleDeps } from './renewals.ts';
-import { changed, follow, positionOf, standingOf, termsAt } from './standing.ts';
+import { changed, follow, standingOf, termsAt } from './standing.ts';
 
 /** Lets a live subscription end with its period. One whose period ended during a pause ends now. */
 export async function cancelAtPeriodEnd(
@@ -33,23 +34,26 @@ export async function uncancel(
 ): Promise<ListedSubscription> {
   if (row.cancel_at === null || !isLive(row.status)) throw InvalidState('subscription is not to be canceled');
   const after = await changed(tx, row, { cancel_at: null }, now);
-  await follow(tx, after, Date.parse(row.cancel_at), await rest(tx, deps, after, Date.parse(row.cancel_at)));
+  const at = Date.parse(row.cancel_at);
+  const last = (await standingOf(tx.sql, row, now)).segments.at(-1);
+  // A cancellation beyond the next period, as the end of a yearly plan that was left, has cut nothing off.
+  if (last?.end === at) await follow(tx, after, at, await rest(tx, deps, after, last));
   tx.emit('billing.subscription.updated', after, subscriptionOf(after));
   return after;
 }
 
-/** What would have followed the cancellation: the next period, or more of a pause, which no period ends. */
-async function rest({ sql }: Write, deps: LifecycleDeps, row: ListedSubscription, at: number) {
-  if (row.status === 'paused') {
-    const last = at - 1;
-    const position = positionOf(await standingOf(sql, row, last), last);
-    return pause({ ...position, at }).segments;
-  }
-  const { terms } = await termsAt(sql, deps, { app: row.app_id, planId: row.plan_id, at });
-  const { segments } = renewal(terms, {
-    anchor: Date.parse(row.anchor),
-    start: at,
-    interval: row.billing_period,
-  });
-  return segments;
+/** What would have followed the last segment: more of its pause, which no period ends, the rest of its period, or the next one. */
+async function rest(
+  { sql }: Write,
+  deps: LifecycleDeps,
+  { app_id: app, plan_id: planId, ...row }: ListedSubscription,
+  last: Segment,
+): Promise<readonly Segment[]> {
+  const [at, anchor, interval] = [last.end, Date.parse(row.anchor), row.billing_period];
+  const position = { at, anchor, interval, current: last };
+  if (last.kind === 'paused') return pause(position).segments;
+  const { terms } = await termsAt(sql, deps, { app, planId, at });
+  const course =
+    at < last.period.end ? resumption(terms, position) : renewal(terms, { anchor, interval, start: at });
+  return course.segments;
 }
