@@ -112,6 +112,25 @@ describe('a notification', () => {
     expect(await api.account(owner)).toMatchObject({ status: 'paid' });
   });
 
+  it('teaches the id that the answer of the provider did not, so that the payment can be refunded', async () => {
+    const owner = await debtor(server.db, { at: clock.now() });
+    const { id: payment_method_id } = await api.method(owner, 'tok_chargeTimeout');
+    const body = { invoice_id: owner.invoice, payment_method_id };
+    const asked = await server.request('POST', '/billing/billing/payments', { tenant: owner.tenant, body });
+    expect(asked.status).toBe(504);
+    const { payment_id } = asked.body.error.details;
+    const now = clock.now();
+    await api.notify('payment_intent.succeeded', { id: 'pi_late', metadata: { payment_id } }, { now });
+    expect(await api.payment(owner, payment_id)).toMatchObject({ processor_id: 'pi_late' });
+    const part = { body: { amount: { amount: 1_000, currency: 'usd' } } };
+    expect(await api.send('POST', `/billing/payments/${payment_id}/refund`, part)).toMatchObject({
+      refunded_amount: { amount: 1_000 },
+    });
+    // The provider names the charge and not our payment in what it tells of its own refunds.
+    await api.notify('charge.refunded', { payment_intent: 'pi_late', amount_refunded: 3_000 }, { now });
+    expect(await api.payment(owner, payment_id)).toMatchObject({ refunded_amount: { amount: 3_000 } });
+  });
+
   it('is known by the id of its event, whatever it says the second time', async () => {
     const { owner, id, notify } = await paying();
     await notify('payment_intent.succeeded');

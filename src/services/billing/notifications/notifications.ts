@@ -83,7 +83,8 @@ async function apply(
     const [store, at] = [providerEventStore(tx.sql), deps.clock.now()];
     if (!(await store.note(provider, notice.eventId, at))) return false;
     if (notice.onceFor !== undefined && !(await store.note(provider, notice.onceFor, at))) return false;
-    return (await settle(tx, deps, payment, notice.outcome)).isChanged;
+    const processorId = notice.processorId === '' ? null : notice.processorId;
+    return (await settle(tx, deps, payment, notice.outcome, processorId)).isChanged;
   });
   return { received: true, handled };
 }

@@ -19,12 +19,15 @@ export interface Settled {
 /**
  * Moves a payment to an outcome, whoever tells of it: the answer of the provider, a notification, a look-up. Outcomes may come in any
  * order and repeatedly. Money that has arrived goes to the invoice, and what the invoice does not need to the customer's balance.
+ *
+ * @param processorId the provider's id of the payment, by which it is refunded and heard of; its own answer may have been lost
  */
 export async function settle(
   tx: Write,
   deps: OutcomeDeps,
   key: PaymentKey,
   outcome: Outcome,
+  processorId: string | null = null,
 ): Promise<Settled> {
   await lockInvoice(tx, { app: key.app_id, tenant: key.tenant_id }, key.invoice_id);
   const row = await paymentStore(tx.sql).lock(key);
@@ -39,7 +42,12 @@ export async function settle(
   const arrived = after.received - before.received;
   const left = arrived > 0n ? await receive(tx, { ...key, id: key.invoice_id }, arrived, at) : 0n;
   const unapplied = BigInt(row.unapplied_amount) + left;
-  const payment = await stored(tx, row, { after, unapplied, at });
+  const payment = await stored(tx, row, {
+    after,
+    unapplied,
+    processorId: row.processor_id ?? processorId,
+    at,
+  });
   if (arrived > 0n) await cancelOpen(tx, key, at);
   await credit(tx, payment, {
     amount: creditOf(unapplied, after.refunded) - creditOf(BigInt(row.unapplied_amount), before.refunded),
@@ -79,15 +87,24 @@ export async function release(
   }
 }
 
+/** What becomes of a payment. */
+interface Moved {
+  readonly after: Standing;
+  readonly unapplied: bigint;
+  readonly processorId: string | null;
+  readonly at: number;
+}
+
 async function stored(
   { sql }: Write,
   row: PaymentRow,
-  { after, unapplied, at }: { after: Standing; unapplied: bigint; at: number },
+  { after, unapplied, processorId, at }: Moved,
 ): Promise<PaymentRow> {
   const { status, received, refunded, failure } = after;
   const isOpen = status === 'pending';
   const change = {
     status,
+    processor_id: processorId,
     received_amount: Number(received),
     refunded_amount: Number(refunded),
     unapplied_amount: Number(unapplied),

@@ -144,7 +144,7 @@ describe('a payment in doubt', () => {
     const id = await inDoubt(owner, method, 'hangsUpAfter');
     const [intent] = intentsOf(id);
     expect(await api.notify('payment_intent.succeeded', intent!, { now: clock.now() })).toBe(true);
-    expect(await api.payment(owner, id)).toMatchObject({ status: 'succeeded', processor_id: null });
+    expect(await api.payment(owner, id)).toMatchObject({ status: 'succeeded', processor_id: intent!.id });
     expect(await reconcileAfter(2 * minute)).toBe(0);
   });
 
