@@ -41,7 +41,7 @@ function invoice() {
   const lines = unsettledLines(owedBy(account, segments[0]!.end), new Map(), 'ended');
   const figures = figuresOf(
     lines.map(({ amount }) => amount),
-    { coupons: [], taxRates: [], payer: null },
+    { coupons: [], taxRates: [], payer: null, returned: { discounts: [], taxes: [] } },
   );
   return { lines, figures };
 }

@@ -2,8 +2,11 @@ import { Big } from 'big.js';
 import type { BillingAddress, TaxId, TaxRate } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Owner } from '../subscriptions/segments.store.ts';
+import type { Charged, ChargedGroups } from './credits.ts';
 import type { RedeemedCoupon } from './discounts.ts';
-import type { Tally } from './owed.ts';
+import type { StoredDiscount, StoredTax } from './invoices.store.ts';
+import type { GroupKey, Tally } from './owed.ts';
+import { nameOf } from './settlement.ts';
 
 /** The customer that an invoice bills. */
 export interface PayerRow {
@@ -25,6 +28,37 @@ interface RedemptionRow {
   readonly duration_periods: number | null;
   readonly times_used: number;
 }
+
+interface ChargedRow {
+  readonly group_period: string;
+  readonly group_plan_id: string;
+  readonly group_revision: number;
+  readonly feature_key: string;
+  readonly amount: string;
+  readonly subtotal: number;
+  readonly discounts: readonly StoredDiscount[];
+  readonly taxes: readonly StoredTax[];
+}
+
+const chargedOf = (row: ChargedRow): Charged & { readonly group: string } => ({
+  group: nameOf({
+    periodStart: Date.parse(row.group_period),
+    planId: row.group_plan_id,
+    revision: row.group_revision,
+    featureKey: row.feature_key === '' ? null : row.feature_key,
+  }),
+  amount: BigInt(row.amount),
+  subtotal: BigInt(row.subtotal),
+  discounts: row.discounts.map(({ coupon_id: couponId, code, amount }) => ({
+    couponId,
+    code,
+    amount: BigInt(amount),
+  })),
+  taxes: row.taxes.map(({ tax_rate_id: taxRateId, name, rate, taxable_amount, amount }) => ({
+    ...{ taxRateId, name, rate },
+    ...{ taxableAmount: BigInt(taxable_amount), amount: BigInt(amount) },
+  })),
+});
 
 /** The statements that read what an invoice depends on besides the segments of its subscription. */
 export const accountStore = (sql: Sql) => ({
@@ -53,6 +87,25 @@ export const accountStore = (sql: Sql) => ({
         and feature_key = any(${[...featureKeys]}::text[])
       group by feature_key`;
     return new Map(rows.map(({ feature_key, quantity }) => [feature_key, new Big(quantity)]));
+  },
+
+  /** What final invoices have charged for groups, and what they deducted and taxed. */
+  async charged({ tenant_id, id }: Owner, groups: readonly GroupKey[]): Promise<ChargedGroups> {
+    if (groups.length === 0) return new Map();
+    const rows = await sql<ChargedRow[]>`
+      select group_period, group_plan_id, group_revision, line.feature_key, sum(line.amount)::text as amount, subtotal, discounts, taxes
+      from billing.invoice
+      join billing.line_item as line on line.tenant_id = invoice.tenant_id and line.invoice_id = invoice.id
+      join unnest(
+        ${groups.map(({ periodStart }) => new Date(periodStart).toISOString())}::text[], ${groups.map(({ planId }) => planId)}::text[],
+        ${groups.map(({ revision }) => revision)}::integer[], ${groups.map(({ featureKey }) => featureKey ?? '')}::text[]
+      ) as wanted(period_start, plan_id, revision, feature_key)
+        on group_period = wanted.period_start::timestamptz and group_plan_id = wanted.plan_id and group_revision = wanted.revision
+          and line.feature_key = wanted.feature_key
+      where invoice.tenant_id = ${tenant_id} and subscription_id = ${id} and status in ('pending', 'past_due', 'paid')
+      group by invoice.tenant_id, invoice.id, group_period, group_plan_id, group_revision, line.feature_key
+      order by invoice.id`;
+    return Map.groupBy(rows.map(chargedOf), ({ group }) => group);
   },
 
   /** The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. */

@@ -4,6 +4,7 @@ import type { Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
 import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
+import { creditableLines, returnedBy } from './credits.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
 import { type Account, owedBy, type Owed } from './owed.ts';
@@ -63,8 +64,14 @@ export async function computed(
     store.taxRates(billed.app_id, payer?.billing_address?.country ?? null),
   ]);
   const owed = owedBy({ segments, tallies, seatsBefore, planOf }, asOf);
-  const lines = unsettledLines(owed, settlements, withRunning ? 'begun' : 'ended');
+  const unsettled = unsettledLines(owed, settlements, withRunning ? 'begun' : 'ended');
+  const charged = await store.charged(
+    billed,
+    unsettled.filter(({ amount }) => amount < 0n).map(({ key }) => key),
+  );
+  const lines = creditableLines(unsettled, owed, charged);
   const terms: InvoiceTerms = {
+    returned: returnedBy(lines, charged),
     coupons,
     taxRates,
     payer: payer === undefined ? null : { address: payer.billing_address, balance: BigInt(payer.balance) },

@@ -15,7 +15,7 @@ export interface RedeemedCoupon {
 export interface AppliedDiscount {
   readonly couponId: string;
   readonly code: string;
-  /** Minor units, more than 0. */
+  /** Minor units: more than 0, and below 0 where a credit takes a discount back. */
   readonly amount: bigint;
 }
 

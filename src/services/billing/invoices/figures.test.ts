@@ -22,7 +22,8 @@ const rate = (country: string, state: string | null, percent: string) => ({
   rate: percent,
 });
 const germany = { country: 'DE', state: null };
-const none: InvoiceTerms = { coupons: [], taxRates: [], payer: null };
+const returned = { discounts: [], taxes: [] };
+const none: InvoiceTerms = { coupons: [], taxRates: [], payer: null, returned };
 
 describe('the figures of an invoice', () => {
   it.each<[string, bigint[], Partial<InvoiceTerms>, Partial<ReturnType<typeof figuresOf>>]>([
@@ -51,14 +52,18 @@ describe('the figures of an invoice', () => {
       { discountAmount: 1_000n, total: 0n },
     ],
     [
-      'no discount, but its tax back, on a credit',
+      'the discounts and taxes of the charges, not those of today, on a credit',
       [-50n],
       {
         coupons: [coupon({ percentage: '50' })],
         taxRates: [rate('DE', null, '19')],
         payer: { address: germany, balance: 0n },
+        returned: {
+          discounts: [{ couponId: 'cpn_2', code: 'PAST', amount: -20n }],
+          taxes: [{ taxRateId: 'txr_2', name: 'VAT', rate: '7', taxableAmount: -30n, amount: -2n }],
+        },
       },
-      { discountAmount: 0n, taxAmount: -10n, total: -60n, amountDue: 0n, balanceChange: -60n },
+      { discountAmount: -20n, taxAmount: -2n, total: -32n, amountDue: 0n, balanceChange: -32n },
     ],
     [
       'credit up to the total',
@@ -96,6 +101,7 @@ describe('the figures of an invoice', () => {
             coupons: coupons.map((value) => coupon(value)),
             taxRates,
             payer,
+            returned,
           });
           const { subtotal, discountAmount, taxAmount, total, creditApplied, amountDue, balanceChange } =
             figures;

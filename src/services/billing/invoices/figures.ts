@@ -1,5 +1,6 @@
 import type { BillingAddress, TaxRate } from '../../../../generated/billing/types.ts';
 import { isExpressible, sumOf } from '../money/money.ts';
+import type { Returned } from './credits.ts';
 import { discountsOf, type AppliedDiscount, type RedeemedCoupon } from './discounts.ts';
 import { taxesOf, taxRateFor, type AppliedTax } from './taxes.ts';
 
@@ -32,17 +33,28 @@ export interface Figures {
 
 /** What the figures of an invoice depend on besides its lines. */
 export interface InvoiceTerms {
+  /** What the lines take back of earlier invoices; counts where they give back more than they charge. */
+  readonly returned: Returned;
   readonly coupons: readonly RedeemedCoupon[];
   readonly taxRates: readonly Pick<TaxRate, 'id' | 'country' | 'state' | 'name' | 'rate'>[];
   readonly payer: Payer;
 }
 
-/** Discounts come before taxes, so that the tax is on what is really paid; credit comes last, since it was taxed when it arose. */
-export function figuresOf(amounts: readonly bigint[], { coupons, taxRates, payer }: InvoiceTerms): Figures {
+/**
+ * Discounts come before taxes, so that the tax is on what is really paid; credit comes last, since it was taxed when it arose. Charges that
+ * are given back take their own discounts and taxes with them, whatever coupons and rates there are now.
+ */
+export function figuresOf(
+  amounts: readonly bigint[],
+  { coupons, taxRates, payer, returned }: InvoiceTerms,
+): Figures {
   const subtotal = sumOf(amounts);
-  const discounts = discountsOf(subtotal, coupons);
+  const isCredit = subtotal < 0n;
+  const discounts = isCredit ? returned.discounts : discountsOf(subtotal, coupons);
   const discountAmount = sumOf(discounts.map(({ amount }) => amount));
-  const taxes = taxesOf(subtotal - discountAmount, taxRateFor(taxRates, payer?.address ?? null));
+  const taxes = isCredit
+    ? returned.taxes
+    : taxesOf(subtotal - discountAmount, taxRateFor(taxRates, payer?.address ?? null));
   const taxAmount = sumOf(taxes.map(({ amount }) => amount));
   const total = subtotal - discountAmount + taxAmount;
   const payable = total > 0n ? total : 0n;

@@ -77,7 +77,7 @@ async function settle(
   );
   await accountStore(sql).use(
     billed,
-    figures.discounts.map(({ couponId }) => couponId),
+    figures.discounts.filter(({ amount }) => amount > 0n).map(({ couponId }) => couponId),
     1,
   );
 }
