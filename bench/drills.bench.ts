@@ -2,7 +2,16 @@
 import { embeddedKills, kills } from './drills/kills.ts';
 import { losses } from './drills/losses.ts';
 import { restarts } from './drills/restarts.ts';
+import { embeddedUsage, usage } from './drills/usage.ts';
 import type { Measurements } from './row.ts';
 import { hanging } from './webhooks/hanging.ts';
 
-export default { kills, embeddedKills, losses, restarts, hanging } satisfies Measurements;
+export default {
+  kills,
+  embeddedKills,
+  losses,
+  restarts,
+  hanging,
+  usage,
+  embeddedUsage,
+} satisfies Measurements;

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { token } from '../place.ts';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const services = ['jobs', 'webhooks'];
 
 export interface DrillServer {
   readonly port: number;
@@ -22,7 +21,10 @@ export interface DrillServer {
 }
 
 /** Starts a server. Its environment contains only the path of this process and the given variables. */
-export async function drillServer(env: Readonly<Record<string, string>>): Promise<DrillServer> {
+export async function drillServer(
+  env: Readonly<Record<string, string>>,
+  services: readonly string[] = ['jobs', 'webhooks'],
+): Promise<DrillServer> {
   const port = await freePort();
   let said = '';
   let child = begin();
@@ -43,7 +45,8 @@ export async function drillServer(env: Readonly<Record<string, string>>): Promis
     started.stderr.setEncoding('utf8').on('data', (part: string) => (said = (said + part).slice(-4_000)));
     return started;
   }
-  const hasExited = () => !isKilled && (child.exitCode !== null || child.signalCode !== null);
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  const hasExited = () => !isKilled && isGone();
   process.once('exit', () => child.kill('SIGKILL'));
   return {
     port,
@@ -58,6 +61,7 @@ export async function drillServer(env: Readonly<Record<string, string>>): Promis
     },
     async kill() {
       isKilled = true;
+      if (isGone()) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
