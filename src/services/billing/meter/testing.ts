@@ -92,3 +92,20 @@ export async function within<T>({ url, env }: ChildDatabase, use: (sql: Sql) => 
 
 /** What is stored of a tenant. */
 export const sumsOf = (sql: Sql, tenant: string): Promise<Sums> => testingStore(sql).sums(tenant);
+
+/** The same statements, but the database returns how it has run them instead of their rows. */
+export const explaining = (sql: Sql): Sql =>
+  new Proxy(sql, {
+    apply(target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
+      const [first = '', ...others] = strings;
+      const isWhole = first.trimStart().startsWith('select ');
+      const texts = isWhole
+        ? [`explain (analyze, costs off, timing off, summary off) ${first}`, ...others]
+        : [...strings];
+      return Reflect.apply(target, self, [Object.assign(texts, { raw: texts }), ...values]) as unknown;
+    },
+  });
+
+/** How a statement was run, by what it returned instead of its rows. */
+export const planIn = (rows: readonly object[]): string =>
+  rows.map((row) => String(Object.values(row)[0])).join('\n');
