@@ -4469,11 +4469,13 @@ export interface components {
          *         {
          *           "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
          *           "status": "buffered",
+         *           "identical": null,
          *           "error": null
          *         },
          *         {
          *           "id": "uevt_01kfd8cst0fj5vkzch2xg7m4ne",
          *           "status": "duplicate",
+         *           "identical": true,
          *           "error": null
          *         }
          *       ]
@@ -4518,6 +4520,7 @@ export interface components {
          * @example {
          *       "id": "uevt_01kfd8cst0fj5vkzcgddzs58zr",
          *       "status": "buffered",
+         *       "identical": null,
          *       "error": null
          *     }
          */
@@ -4526,6 +4529,11 @@ export interface components {
             id: components["schemas"]["UsageEventId"] | null;
             /** @description The outcome. */
             status: components["schemas"]["UsageEventOutcome"];
+            /**
+             * @description For a duplicate, whether the stored event has the same content, so that the event counts as
+             *     accepted; null otherwise.
+             */
+            identical: boolean | null;
             /** @description Why it was rejected; null otherwise. */
             error: components["schemas"]["UsageEventError"] | null;
         };

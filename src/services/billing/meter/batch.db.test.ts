@@ -20,7 +20,12 @@ const post = (events: readonly object[], options: TestRequest) =>
     ...options,
     body: { events: events.map((event) => ({ feature_key: 'calls', ...event })) },
   });
-const buffered = { id: expect.stringMatching(/^uevt_/) as string, status: 'buffered', error: null };
+const buffered = {
+  id: expect.stringMatching(/^uevt_/) as string,
+  status: 'buffered',
+  identical: null,
+  error: null,
+};
 const total = async (options: TestRequest) =>
   (await api.send('GET', '/billing/meter/events?limit=1', options)).pagination.total as number;
 
@@ -49,6 +54,7 @@ describe('a batch', () => {
         { idempotency_key: 'a', quantity: 5 },
         {},
         { idempotency_key: 'earlier', quantity: 7 },
+        { idempotency_key: 'a', quantity: 1 },
         { quantity: -1 },
         { idempotency_key: 'b' },
         {},
@@ -58,20 +64,28 @@ describe('a batch', () => {
     const refusal = (code: string, message: string) => ({
       id: null,
       status: 'rejected',
+      identical: null,
       error: { code, message },
+    });
+    const duplicate = (id: string, identical: boolean) => ({
+      id,
+      status: 'duplicate',
+      identical,
+      error: null,
     });
     expect(status).toBe(202);
     expect(body).toEqual({
       accepted: 4,
-      rejected: 5,
-      duplicates: 3,
+      rejected: 6,
+      duplicates: 4,
       results: [
         buffered,
-        { id: earlier.id, status: 'duplicate', error: null },
+        duplicate(earlier.id, true),
         refusal('event_too_old', 'timestamp: older than 35 days'),
-        { id: body.results[0].id, status: 'duplicate', error: null },
+        duplicate(body.results[0].id, false),
         buffered,
-        { id: earlier.id, status: 'duplicate', error: null },
+        duplicate(earlier.id, false),
+        duplicate(body.results[0].id, true),
         refusal('forbidden', 'quantity: only the operator may send a negative one'),
         buffered,
         buffered,

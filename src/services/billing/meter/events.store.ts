@@ -55,6 +55,15 @@ export const usageStore = (sql: Sql) => ({
     return row;
   },
 
+  /** Events of an app, by their tenants and ids. */
+  async findAll(app: string, wanted: readonly Pick<UsageRow, 'tenant_id' | 'id'>[]): Promise<UsageRow[]> {
+    return await sql<UsageRow[]>`
+      select ${columns(sql)}
+      from unnest(${wanted.map(({ tenant_id }) => tenant_id)}::text[], ${wanted.map(({ id }) => id)}::text[]) as wanted(tenant_id, id)
+      join billing.usage_event using (tenant_id, id)
+      where app_id = ${app}`;
+  },
+
   /** The events of a tenant that follow one, oldest first. */
   async following(
     { tenant_id, app_id }: Pick<UsageRow, 'tenant_id' | 'app_id'>,

@@ -7,7 +7,7 @@ import type { Context } from '../../../http/context.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { Refused } from '../errors.ts';
-import { usageStore } from './events.store.ts';
+import { type UsageRow, usageStore } from './events.store.ts';
 import type { Intake } from './intake.ts';
 import { repeatsWithin } from './judgement.ts';
 import { type Draft, draftOf, type NewUsage, type Origin } from './new-usage.ts';
@@ -42,13 +42,32 @@ export async function recordedBatch(
   const taken = drafts.flatMap((draft) => (draft.verdict === 'taken' ? [draft.event] : []));
   const repeats = repeatsWithin(taken.map(keyed));
   const stored = await deps.intake.add(taken.filter(({ id }) => !repeats.has(id)));
+  const storedId = ({ id }: NewUsage) => stored.get(repeats.get(id) ?? id)!;
+  const duplicates = taken.filter((event) => storedId(event) !== event.id);
+  const earlier = await storedFor(deps, origin.app, duplicates, storedId);
   return receiptOf(
-    drafts.map((draft) => {
-      if (draft.verdict === 'refused') return rejected(draft);
-      const { event } = draft;
-      return outcomeOf(event, stored.get(repeats.get(event.id) ?? event.id)!);
-    }),
+    await inSlices(drafts, (draft) =>
+      draft.verdict === 'refused'
+        ? rejected(draft)
+        : outcomeOf(draft.event, earlier.get(storedId(draft.event))),
+    ),
   );
+}
+
+/** The events that are stored for others, by their ids. */
+async function storedFor(
+  { db }: Pick<RecordingDeps, 'db'>,
+  app: string,
+  duplicates: readonly NewUsage[],
+  storedId: (event: NewUsage) => string,
+): Promise<ReadonlyMap<string, UsageRow>> {
+  if (duplicates.length === 0) return new Map();
+  const keys = new Map(duplicates.map((event) => [storedId(event), event.tenant]));
+  const rows = await usageStore(db.sql).findAll(
+    app,
+    [...keys].map(([id, tenant_id]) => ({ tenant_id, id })),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 const originOf = (
@@ -70,6 +89,7 @@ const refusal = ({ code, message }: Refusal): DomainError =>
 const rejected = ({ code, message }: Refusal): UsageEventResult => ({
   id: null,
   status: 'rejected',
+  identical: null,
   error: { code, message },
 });
 

@@ -29,23 +29,26 @@ export const duplicateEvent = (event: NewUsage, stored: UsageRow): DomainError =
     kind: 'conflict',
     about: {
       event_id: stored.id,
-      identical: isIdentical(
-        { ...event, metadata: JSON.parse(event.metadata), sentTimestamp: timeOf(event.sentTimestamp) },
-        {
-          featureKey: stored.feature_key,
-          quantity: new Big(stored.quantity).toFixed(),
-          metadata: stored.metadata,
-          sentTimestamp: timeOf(stored.sent_timestamp),
-        },
-      ),
+      identical: isRepeat(event, stored),
     },
   });
 
+/** Whether an event has the content of the stored one with its key. */
+const isRepeat = (event: NewUsage, stored: UsageRow): boolean =>
+  isIdentical(
+    { ...event, metadata: JSON.parse(event.metadata), sentTimestamp: timeOf(event.sentTimestamp) },
+    {
+      featureKey: stored.feature_key,
+      quantity: new Big(stored.quantity).toFixed(),
+      metadata: stored.metadata,
+      sentTimestamp: timeOf(stored.sent_timestamp),
+    },
+  );
+
 const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
-/** The outcome of an event of a batch, by the id of what is stored for it. */
-export const outcomeOf = ({ id }: NewUsage, storedId: string): UsageEventResult => ({
-  id: storedId,
-  status: storedId === id ? 'buffered' : 'duplicate',
-  error: null,
-});
+/** The outcome of an event of a batch. `stored` is the event that is stored for it, and unknown if it is the event itself. */
+export const outcomeOf = (event: NewUsage, stored: UsageRow | undefined): UsageEventResult =>
+  stored === undefined || stored.id === event.id
+    ? { id: event.id, status: 'buffered', identical: null, error: null }
+    : { id: stored.id, status: 'duplicate', identical: isRepeat(event, stored), error: null };
