@@ -211,3 +211,25 @@ it('a segment that is replaced while an event enters it makes the event enter th
   const { events, totals } = await sumsOf(server.db.sql, 'moves');
   expect(totals).toEqual(events);
 });
+
+it('a list that ends at a time has the events before it, however long after it they came', async () => {
+  const end = clock.now();
+  const came = async (happened: number, accepted: number) => {
+    clock.turn(accepted - clock.now());
+    return await record('late', { timestamp: new Date(happened).toISOString() });
+  };
+  const hour = 3_600_000;
+  const usual = [await came(end - 2 * hour, end - hour), await came(end - hour, end - hour + 1_000)];
+  const soon = await came(end - 1, end + hour - 2_000);
+  const late = [await came(end - hour, end + 2 * hour), await came(end - 30 * day, end + day)];
+  await came(end, end + day + 1_000);
+  const all = [...usual, soon, ...late].reverse();
+  const list = `?end=${new Date(end).toISOString()}`;
+  expect(await ids(list, 'late')).toEqual(all);
+  expect(await ids(`${list}&limit=2&offset=1`, 'late')).toEqual(all.slice(1, 3));
+  expect(await ids(`${list}&start=${new Date(end - hour).toISOString()}`, 'late')).toEqual([
+    ...[late[0], soon, usual[1]],
+  ]);
+  const { pagination } = await api.send('GET', `/billing/meter/events${list}&limit=1`, { tenant: 'late' });
+  expect(pagination).toMatchObject({ total: 5, has_more: true });
+});

@@ -32,20 +32,37 @@ export interface UsageFilter {
 
 /** The longest late window that a server may have. */
 const longestLateMs = 8_760 * 3_600_000;
+/** How long after they have happened most events are accepted, and the condition for the others, for which there is an index. */
+const soonMs = 3_600_000;
+const isLate = (sql: Sql): Fragment => sql`(accepted_at - happened_at > interval '1 hour')`;
 
 /** Every statement about single usage events. */
 export const usageStore = (sql: Sql) => ({
   async list(view: View, { feature_key, status, start, end }: UsageFilter, page: PageRequest) {
-    const rows = sql`
+    const rows = (more: Fragment) => sql`
       from billing.usage_event
       where ${isInView(sql, view)}
         ${feature_key === undefined ? sql`` : sql`and feature_key = ${feature_key}`}
         ${status === undefined ? sql`` : sql`and ${hasStatus(sql, status)}`}
         ${start === undefined ? sql`` : sql`and happened_at >= ${new Date(start)} and id >= ${firstIdAt(start)}`}
-        ${end === undefined ? sql`` : sql`and happened_at < ${new Date(end)} and id < ${firstIdAt(end + longestLateMs)}`}`;
+        ${more}`;
+    if (end === undefined)
+      return await readPage(
+        sql<UsageRow[]>`select ${columns(sql)} ${rows(sql``)} ${onePage(sql, page)}`,
+        counted(sql, rows(sql``)),
+      );
+    // Ids tell when events were accepted, and most are accepted soon after they have happened: so those that were accepted since the end
+    // need not be looked at, apart from the others, which have an index of their own.
+    const before = (latest: number) =>
+      sql`and happened_at < ${new Date(end)} and id < ${firstIdAt(end + latest)}`;
+    const soon = rows(sql`and not ${isLate(sql)} ${before(soonMs)}`);
+    const late = rows(sql`and ${isLate(sql)} ${before(longestLateMs)}`);
+    const first = (part: Fragment) => sql`
+      (select ${columns(sql)} ${part} order by id desc limit ${page.offset + page.limit + 1})`;
     return await readPage(
-      sql<UsageRow[]>`select ${columns(sql)} ${rows} ${onePage(sql, page)}`,
-      counted(sql, rows),
+      sql<UsageRow[]>`
+        select ${columns(sql)} from (${first(soon)} union all ${first(late)}) as event ${onePage(sql, page)}`,
+      counted(sql, sql`from (select 1 ${soon} union all select 1 ${late}) as event`),
     );
   },
 

@@ -1,9 +1,9 @@
 /** Tests that a filter of the list of usage events reads a range of an index, however many events it leaves out. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Sql } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { testDatabase, type TestDatabase } from '../../../testing/database.ts';
 import { type UsageFilter, usageStore } from './events.store.ts';
+import { explaining, planIn } from './testing.ts';
 
 const events = 4_000;
 const app = 'default';
@@ -22,17 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** The same statements, but the database explains them instead of running them. */
-const explaining = (sql: Sql): Sql =>
-  new Proxy(sql, {
-    apply(target, self, [strings, ...values]: [TemplateStringsArray, ...unknown[]]) {
-      const [first = '', ...others] = strings;
-      const isWhole = first.trimStart().startsWith('select ');
-      const texts = isWhole ? [`explain (costs off) ${first}`, ...others] : [...strings];
-      return Reflect.apply(target, self, [Object.assign(texts, { raw: texts }), ...values]) as unknown;
-    },
-  });
-
 it.each<[string, string | undefined, UsageFilter, string]>([
   ['voided events of a tenant', 'tenant-1', { status: 'voided' }, 'usage_event_voided'],
   ['voided events of all tenants', undefined, { status: 'voided' }, 'usage_event_app_voided'],
@@ -44,7 +33,21 @@ it.each<[string, string | undefined, UsageFilter, string]>([
     for (const way of ['seqscan', 'bitmapscan', 'sort']) await sql`set local ${sql(`enable_${way}`)} = off`;
     return await usageStore(explaining(sql)).list({ app, tenant }, filter, page);
   });
-  const plan = rows.map((row) => String(Object.values(row)[0])).join('\n');
+  const plan = planIn(rows);
   expect(plan).toMatch(new RegExp(`Index (Only )?Scan Backward using ${index}`));
   expect(plan).not.toMatch(/Filter|Sort/);
+});
+
+it.each([
+  ['of a tenant', 'tenant-1'],
+  ['of all tenants', undefined],
+])('a list %s that ends at a time looks at no event that came long after it', async (_, tenant) => {
+  const { rows } = await db.transaction(async (sql) => {
+    await sql`set local enable_seqscan = off`;
+    const end = Date.now() - 86_400_000;
+    return await usageStore(explaining(sql)).list({ app, tenant }, { end }, page);
+  });
+  const plan = planIn(rows);
+  expect(plan).toMatch(tenant === undefined ? /usage_event_app_late/ : /usage_event_late/);
+  expect(plan).not.toMatch(/Removed by Filter/);
 });
