@@ -8,6 +8,7 @@ import { DomainError, Unavailable } from '../../../lib/errors.ts';
 import { Refused } from '../errors.ts';
 import { ingestStore } from './ingest.store.ts';
 import type { NewUsage } from './new-usage.ts';
+import { createTurns } from './turns.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
 /** Stores the events of all requests, many in one transaction. */
@@ -53,12 +54,16 @@ export function createIntake(deps: IntakeDeps): Intake {
   const room = createWaitingRoom({ events: mostWaiting, bytes: mostBytesWaiting });
   // An event weighs at least its part of the most events of a transaction.
   const least = Math.ceil(mostBytesTogether / mostTogether);
+  const weightOf = (events: readonly NewUsage[]) =>
+    events.reduce((sum, { bytes }) => sum + Math.max(least, bytes), 0);
+  const turns = createTurns(mostBytesTogether);
+  let isClosed = false;
   const group = groupCommit<Recording>({
     write: (recordings) => writeAll(deps, recordings),
     maxBatch: mostTogether,
     maxBacklog: Infinity,
     weight: {
-      of: ({ events }) => events.reduce((sum, { bytes }) => sum + Math.max(least, bytes), 0),
+      of: ({ events }) => weightOf(events),
       most: mostBytesTogether,
     },
     overloaded: bufferFull,
@@ -67,21 +72,30 @@ export function createIntake(deps: IntakeDeps): Intake {
   return {
     async add(events) {
       if (events.length === 0) return new Map();
+      if (isClosed) throw Unavailable('shutting down');
       const leave = room.enter(events);
       if (leave === undefined) throw bufferFull();
       const recording: Recording = { events };
       try {
-        await group.add(recording);
+        await turns.take(senderOf(events), weightOf(events), () => group.add(recording));
       } finally {
         leave();
       }
       if (recording.error !== undefined) throw recording.error;
       return recording.stored!;
     },
-    close: () => group.close(),
+    async close() {
+      isClosed = true;
+      await turns.idle();
+      await group.close();
+    },
     queues: () => [{ queue: 'billing.usage', running: 0, ...room.load() }],
   };
 }
+
+/** Whose turn events take: their tenant's or, if they are of several, that of all such requests, which only the operator sends. */
+const senderOf = ([first, ...others]: readonly NewUsage[]): string =>
+  first !== undefined && others.every(({ tenant }) => tenant === first.tenant) ? first.tenant : '';
 
 const bufferFull = () =>
   Refused('meter_buffer_full', 'too many usage events wait to be stored', {

@@ -94,10 +94,10 @@ it('a request that the database refuses fails alone, and nothing of it is stored
 });
 
 describe('the intake', () => {
-  const eventOf = (idempotency_key: string | null): NewUsage => {
+  const eventOf = (idempotency_key: string | null, tenant = 'intake'): NewUsage => {
     const sent = { feature_key: 'calls', quantity: 1, idempotency_key, metadata: {} };
     const terms = { now: Date.now(), lateWindowMs: 86_400_000, isOperator: false };
-    const draft = draftOf(sent, { tenant: 'intake', app: 'default', ...terms });
+    const draft = draftOf(sent, { tenant, app: 'default', ...terms });
     if (draft.verdict === 'refused') throw new Error(draft.message);
     return draft.event;
   };
@@ -119,6 +119,18 @@ describe('the intake', () => {
     const outcomes = await Promise.allSettled(events.map((event) => meter.add([event])));
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(await total('intake')).toBe(4);
+  });
+
+  it('keeps nobody waiting for more than one transaction of a tenant', async () => {
+    const meter = intake();
+    const stored: string[] = [];
+    const add = async (tenant: string, events: number) => {
+      await meter.add(Array.from({ length: events }, () => eventOf(null, tenant)));
+      stored.push(tenant);
+    };
+    await Promise.all([...Array.from({ length: 5 }, () => add('busy', 10)), add('quiet', 1)]);
+    expect(stored).toEqual(['busy', 'quiet', 'busy', 'busy', 'busy', 'busy']);
+    await meter.close();
   });
 
   it('stores what it took before it closes, and takes nothing more', async () => {
