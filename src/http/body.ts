@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Invalid, TooLarge, UnsupportedMediaType } from '../lib/errors.ts';
 import { allowTime, inTime, type BodyTime } from './body-time.ts';
 import { bareType, covering, isForm, isJson } from './content-type.ts';
@@ -15,6 +16,9 @@ export type ReadBody = (req: IncomingMessage) => Promise<unknown> | AsyncIterabl
  * connection is cut.
  */
 const patience = 64 * 1024 * 1024;
+
+/** The most bytes of a body that is parsed as soon as it is there. */
+const mostAtOnce = 64 * 1024;
 
 /** The most members and items that a JSON body may have, per MiB of its limit; a limit below 1 MiB counts as 1 MiB. */
 const mostPerMebibyte = 20_000;
@@ -64,8 +68,23 @@ function parsingReader(body: Body, time: BodyTime | undefined): ReadBody {
     const declared = Number(req.headers['content-length']);
     if (declared > body.limit) throw tooLarge(req, body.limit);
     const parse = isForm(type) ? parseForm : parseCounted;
-    return readAll(req, body.limit, time).then((bytes) => parsed(bytes, body, parse));
+    return readAll(req, body.limit, time).then((bytes) =>
+      bytes.length <= mostAtOnce
+        ? parsed(bytes, body, parse)
+        : ownTurn().then(() => parsed(bytes, body, parse)),
+    );
   };
+}
+
+let lastTurn: Promise<unknown> = Promise.resolve();
+
+/**
+ * Resolves in a turn of the event loop that no other long body has. A body of some megabytes takes a good part of a turn to parse, and
+ * those of several requests often arrive in one.
+ */
+function ownTurn(): Promise<unknown> {
+  lastTurn = lastTurn.then(() => nextTurn());
+  return lastTurn;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
