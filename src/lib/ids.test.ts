@@ -35,6 +35,40 @@ test.each([
   expect(isId(text, 'role')).toBe(expected);
 });
 
+/** What the specification of TypeIDs publishes. */
+test.each([
+  ['prefix_0123456789abcdefghjkmnpqrs', 'prefix'],
+  ['prefix_01h455vb4pex5vsknk084sn02q', 'prefix'],
+  ['prefix_7zzzzzzzzzzzzzzzzzzzzzzzzz', 'prefix'],
+  ['pre_fix_00000000000000000000000000', 'pre_fix'],
+])('%s is valid', (text, prefix) => {
+  expect(isId(text, prefix)).toBe(true);
+});
+
+test.each([
+  ['PREFIX_00000000000000000000000000', 'PREFIX'],
+  ['12345_00000000000000000000000000', '12345'],
+  ['pre.fix_00000000000000000000000000', 'pre.fix'],
+  ['préfix_00000000000000000000000000', 'préfix'],
+  ['  prefix_00000000000000000000000000', '  prefix'],
+  [`${'abcdefghijkl'.repeat(5)}abcd_00000000000000000000000000`, `${'abcdefghijkl'.repeat(5)}abcd`],
+  ['_00000000000000000000000000', ''],
+  ['_', ''],
+  ['prefix_1234567890123456789012345', 'prefix'],
+  ['prefix_123456789012345678901234567', 'prefix'],
+  ['prefix_1234567890123456789012345 ', 'prefix'],
+  ['prefix_0123456789ABCDEFGHJKMNPQRS', 'prefix'],
+  ['prefix_123456789-123456789-123456', 'prefix'],
+  ['prefix_ooooooiiiiiiuuuuuuulllllll', 'prefix'],
+  ['prefix_i23456789ol23456789oi23456', 'prefix'],
+  ['prefix_123456789-0123456789-0123456', 'prefix'],
+  ['prefix_8zzzzzzzzzzzzzzzzzzzzzzzzz', 'prefix'],
+  ['_prefix_00000000000000000000000000', '_prefix'],
+  ['prefix__00000000000000000000000000', 'prefix_'],
+])('%s is invalid', (text, prefix) => {
+  expect(isId(text, prefix)).toBe(false);
+});
+
 test('what is no id has no time', () => {
   expect(() => idTime('role_nothing')).toThrow(TypeError);
 });
