@@ -16,6 +16,12 @@ test.each([
   [String.raw`\pL{10}[^\p{Greek}]`, 231],
   ['a{2,}b{3,7}c{,5}', 14],
   ['a|b*c+', 3],
+  ['[Ā-￿]', 1],
+  ['(?i)[a-z]{9}', 13],
+  ['(?i)[Ā-￿]{2}', 2_724],
+  [String.raw`(?mi:[\x{100}-\x{10ffff}\xC0-\xff])`, 5_217],
+  [String.raw`(?i)[\x{zz}-b]`, 5],
+  [String.raw`(?i)\pL{10}`, 292],
   ['((((', 4],
   [')))', 3],
 ])('%s has %i atoms when it is written out', (expression, size) => {
@@ -64,6 +70,7 @@ test('what would take long to compile has no size, and is not compiled', () => {
   const judge = () => {
     expect(sizeOfRegex('(a?){1000}'.repeat(25))).toBeUndefined();
     expect(sizeOfRegex(String.raw`(?i)[^\pL]{31}`.repeat(18))).toBeUndefined();
+    expect(sizeOfRegex(`(?i)${'[Ā-𞥃]'.repeat(40)}`)).toBeUndefined();
   };
   expect(bestTimeOf(judge)).toBeLessThan(onThisMachine(50));
   expect(sizeOfRegex('^[a-z0-9]{1,63}$')).toBeLessThan(200);
