@@ -10,7 +10,7 @@ export async function ordered<Each>(
   let sorted: Each[][] = [];
   for (let at = 0; at < list.length; at += perSlice) {
     sorted.push(list.slice(at, at + perSlice).sort(compare));
-    await pause();
+    if (list.length > perSlice) await pause();
   }
   while (sorted.length > 1) {
     const longer: Each[][] = [];

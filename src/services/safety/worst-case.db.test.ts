@@ -18,6 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+/** For so long others may have to wait, with what the frame and an embedded database do in the same process. */
+const longestTurnMs = onThisMachine(20);
+
 const repeated = (part: string) => part.repeat(Math.floor(524_288 / part.length));
 
 /** The most processor time of a turn while a text is sent: the best of three runs, since the first meets cold code. */
@@ -25,7 +28,7 @@ async function longest(path: string, body: object): Promise<number> {
   const headers = { authorization: `Bearer ${server.rootToken}`, 'content-type': 'application/json' };
   const text = JSON.stringify(body);
   const turns: number[] = [];
-  for (let run = 0; run < 3 && !(Math.min(...turns) < onThisMachine(50)); run++)
+  for (let run = 0; run < 3 && !(Math.min(...turns) < longestTurnMs); run++)
     turns.push(
       await longestTurnOf(async () => {
         const answer = await fetch(`${server.url}/safety/v1${path}`, { method: 'POST', headers, body: text });
@@ -38,27 +41,32 @@ async function longest(path: string, body: object): Promise<number> {
 }
 
 it.each(['@', '1 ', 'a@a.', '-----BEGIN ', '[EMAIL_1]', 'ignore all previous '])(
-  'the longest text of %j keeps no other request waiting for 50 ms',
+  'the longest text of %j keeps no other request waiting for long',
   async (part) => {
-    expect(await longest('/scan/input', { text: repeated(part) })).toBeLessThan(onThisMachine(50));
+    expect(await longest('/scan/input', { text: repeated(part) })).toBeLessThan(longestTurnMs);
   },
   60_000,
 );
 
-it('hostile expressions on the longest text keep no other request waiting for 50 ms', async () => {
+it('hostile expressions on the longest text keep no other request waiting for long', async () => {
   for (const part of ['a', 'x', 'ab'])
     expect(await longest('/scan/input', { text: repeated(part), profile: 'hostile' })).toBeLessThan(
-      onThisMachine(50),
+      longestTurnMs,
     );
 }, 60_000);
 
-it('many originals keep no other request waiting for 50 ms, neither stored nor restored', async () => {
-  const text = Array.from({ length: 6_000 }, (_, at) => `n${at}@example.com`).join(' ');
-  expect(await longest('/scan/input', { text, profile: 'keeps' })).toBeLessThan(onThisMachine(50));
+it('a context of many members keeps no other request waiting for long', async () => {
+  const context = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`member${at}`, at]));
+  expect(await longest('/scan/input', { text: 'hello', context })).toBeLessThan(longestTurnMs);
+}, 60_000);
+
+it('many originals keep no other request waiting for long, neither stored nor restored', async () => {
+  const text = Array.from({ length: 10_000 }, (_, at) => `n${at}@example.com`).join(' ');
+  expect(await longest('/scan/input', { text, profile: 'keeps' })).toBeLessThan(longestTurnMs);
   const { redacted } = await api.scanInput(text, { profile: 'keeps' });
   expect((await api.send('POST', '/vault/restore', { body: { text: redacted } })).text).toBe(text);
-  expect(await longest('/vault/restore', { text: redacted })).toBeLessThan(onThisMachine(50));
-}, 60_000);
+  expect(await longest('/vault/restore', { text: redacted })).toBeLessThan(longestTurnMs);
+}, 120_000);
 
 it('hostile texts of one tenant leave the scans of another one alone', async () => {
   const hostile = ['@', '1 ', 'a@a.'].map((part) => repeated(part));

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { onThisMachine } from '../../../testing/processor-time.ts';
 import type { ProfileRules, ScanInput } from './types.ts';
 import { attackRules, contentRules } from './rules/built-in.ts';
-import { awareness, boundary, detector, profile, rules, scanText, value } from './testing.ts';
+import { compilePolicy } from './policies/policies.ts';
+import { awareness, boundary, detector, judgment, profile, rules, scanText, value } from './testing.ts';
 
 /** Processor time of this thread, which a busy machine does not lengthen. */
 function processorMs(): number {
@@ -30,7 +31,7 @@ const filled = (unit: string, length: number) =>
   unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
 
 /** For so long others may have to wait. */
-const longestStretchMs = onThisMachine(50);
+const longestStretchMs = onThisMachine(15);
 const mostGrowth = 3.5;
 /** Shorter times say nothing about growth. */
 const leastMs = 40;
@@ -162,6 +163,62 @@ test('many rules over many findings end in bounded slices', async () => {
   }));
   const text = filled('a@b.co kill yourself ', full / 4);
   expect((await measure(text, many, { messages })).longest).toBeLessThanOrEqual(longestStretchMs);
+});
+
+test('a masked part as long as the text ends in bounded slices', async () => {
+  // Matches of the two overlap, so that all of them are one part.
+  const patterns = ['.{509}', '.{503}', '.{499}'];
+  const masks = rules({
+    awareness: [{ primitive: awareness({ focus: 'custom', detectors: [detector({ patterns })] }) }],
+    redaction: { method: 'mask', config: { keep_first: 2, keep_last: 1 } },
+  });
+  const { longest, result } = await measure('a'.repeat(509_000), masks);
+  expect(result.redacted).toBe(`aa${'*'.repeat(508_997)}a`);
+  expect(longest).toBeLessThanOrEqual(longestStretchMs);
+});
+
+test('a sentence as long as the text is compared with its sources in bounded slices', async () => {
+  const letter = (n: number) => String.fromCharCode(97 + (n % 26));
+  const words = Array.from({ length: 676 }, (_, n) => letter(n) + letter(n / 26));
+  const grounded = rules({
+    judgments: [
+      {
+        primitive: judgment({
+          threshold: 0,
+          assessors: [{ name: 'overlap', weight: 1, requires_context: true, config: {} }],
+        }),
+      },
+    ],
+  });
+  const sources = Array.from({ length: 15 }, () => filled(`${words.join(' ')} `, 65_536));
+  const { longest, result } = await measure(words.join(' '), grounded, { context: { sources } });
+  expect(result.findings).toMatchObject([{ type: 'judgment.grounding', score: 1 }]);
+  expect(longest).toBeLessThanOrEqual(longestStretchMs);
+});
+
+test('conditions and limits over a large context are tested in bounded slices', async () => {
+  const conditions = Array.from(
+    { length: 10 },
+    (_, n) => `context.sources matches '*aaaaaaaaaaaaaaaaa${n}*'`,
+  );
+  const condition = conditions.join(' or ');
+  const policy = compilePolicy({
+    name: 'p',
+    rules: [{ check_type: 'any', condition, action: 'flag', error_message: '', priority: 0 }],
+  });
+  const actions = boundary({
+    scope: 'action',
+    deny: Array.from({ length: 500 }, (_, n) => `*${'a'.repeat(100)}${n}*`),
+  });
+  const { longest, result } = await measure('a', rules({ boundaries: [actions] }), {
+    context: {
+      sources: Array.from({ length: 15 }, () => filled('a', 65_536)),
+      action: Array.from({ length: 256 }, () => filled('a', 256)),
+    },
+    policies: [policy],
+  });
+  expect(result.decision).toBe('allow');
+  expect(longest).toBeLessThanOrEqual(longestStretchMs);
 });
 
 test('a scan with more findings than memory allows ends as the profile says', async () => {

@@ -46,9 +46,11 @@ interface Item {
 /** The most originals of a scan that is committed together with others. */
 const mostTokens = 100;
 
-/** The most scans, and the most characters of them, that are committed together. */
+/** The most scans, and about the most characters of them, that are committed together: they are written in one turn. */
 const mostScans = 256;
-const mostCharacters = 8 * 1024 * 1024;
+const mostCharacters = 1024 * 1024;
+/** About the characters of a scan besides its texts. */
+const usualCharacters = 2_000;
 
 /** Slots of the counters: processes draw one, so that they hardly ever wait for the same row. */
 const slots = 256;
@@ -84,7 +86,8 @@ export function createRecorder({
     const taken = await tokenStore(sql).put(tokens, settings.vaultTtlMs);
     for (const item of items) {
       const own = item.record.tokens;
-      const lost = own.filter(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`));
+      const lost =
+        taken.size === 0 ? [] : own.filter(({ tenant_id, token }) => taken.has(`${tenant_id} ${token}`));
       if (own.some(({ key_id }) => !living.has(key_id))) refused.set(item, 'key destroyed');
       else if (lost.length > 0) refused.set(item, { taken: lost.map(({ token }) => token) });
     }
@@ -106,7 +109,7 @@ export function createRecorder({
   const commits = groupCommit<Item>({
     maxBatch: mostScans,
     maxBacklog: settings.queue,
-    weight: { of: ({ record: { result } }) => result.redacted.length + 2_000, most: mostCharacters },
+    weight: { of: ({ record }) => charactersOf(record), most: mostCharacters },
     overloaded: QueueFull,
     async write(items) {
       try {
@@ -138,6 +141,13 @@ export function createRecorder({
     waiting: () => waiting,
     stop: () => commits.close(),
   };
+}
+
+function charactersOf({ result: { redacted, redacted_messages } }: ScanRecord): number {
+  return redacted_messages.reduce(
+    (sum, { content }) => sum + content.length,
+    usualCharacters + redacted.length,
+  );
 }
 
 /** Thrown to roll back what was written for scans that cannot be stored as they are. */

@@ -51,14 +51,17 @@ function messagesOf(
 
 const roleOf = ({ role }: MessageSpan) => role as RedactedMessage['role'];
 
-/** In JSON both can only be written as escapes. */
-const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
-
 /** Puts U+FFFD in place of what a database cannot store: U+0000 and lone surrogates. */
-function storable<T extends object>(value: T): T {
-  const text = JSON.stringify(value);
-  if (!suspicious.test(text)) return value;
-  return JSON.parse(text, (_, member: unknown) =>
+function storable<Value>(value: Value): Value {
+  if (isStorable(value)) return value;
+  return JSON.parse(JSON.stringify(value), (_, member: unknown) =>
     typeof member === 'string' ? member.replaceAll('\0', '\ufffd').toWellFormed() : member,
-  ) as T;
+  ) as Value;
+}
+
+/** Most results are, which is seen much faster than all of a result is written and read as JSON. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.values(value).every(isStorable);
 }

@@ -1,5 +1,6 @@
 import type { ScanContext } from '../../../../generated/safety/types.ts';
 import { Invalid } from '../../../lib/errors.ts';
+import { isDeeper } from '../../../lib/json-levels.ts';
 import { checkSize } from '../rules/checks.ts';
 
 const mostBytes = 1_048_576;
@@ -34,11 +35,14 @@ export function checkContext(context: ScanContext): Author {
   if (isDeeper(context, deepest)) throw Invalid(`context: nested deeper than ${deepest} levels`);
   for (const [name, bounds] of Object.entries(lists))
     if (Object.hasOwn(context, name)) checkList(`context.${name}`, context[name], bounds);
-  const { region, user_id } = Object.assign(Object.create(null) as ScanContext, context);
+  const region = ownMember(context, 'region');
   if (typeof region === 'string' && !/^[A-Za-z]{2}$/.test(region))
     throw Invalid('context.region: must be a country in two letters (ISO 3166)');
-  return authorOf(user_id);
+  return authorOf(ownMember(context, 'user_id'));
 }
+
+const ownMember = (context: ScanContext, name: string): unknown =>
+  Object.hasOwn(context, name) ? context[name] : undefined;
 
 function authorOf(value: unknown): Author {
   if (value === undefined || value === null) return { userId: undefined, skipped: [] };
@@ -61,8 +65,3 @@ function checkList(field: string, value: unknown, { items, shortest, longest }: 
 
 /** @throws Invalid for metadata that is too large to be stored with each scan */
 export const checkMetadata = (metadata: object): void => checkSize('metadata', metadata, mostMetadata);
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
-}

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Sql } from '../../../db/index.ts';
+import { ordered } from '../../../lib/ordered.ts';
 
 /** An original that a scan put into the vault, encrypted. */
 export interface NewToken {
@@ -19,7 +21,7 @@ export interface SealedOriginal {
   readonly sealed: Uint8Array;
 }
 
-/** About how many originals a statement stores. */
+/** About how many originals a statement stores or finds. */
 const tokensPerStatement = 1_000;
 
 /** Every statement about the originals in the vault. */
@@ -29,7 +31,7 @@ export const tokenStore = (sql: Sql) => ({
    * another value already. Rows go in the order of their keys, so that processes do not wait for each other in a circle.
    */
   async put(tokens: readonly NewToken[], ttlMs: number): Promise<Set<string>> {
-    const sorted = tokens.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+    const sorted = await ordered(tokens, byKey, nextTurn);
     const taken = new Set<string>();
     // Statements of bounded size, between which others of this process go on. All of a token is in one of them.
     for (let from = 0; from < sorted.length;) {
@@ -72,9 +74,15 @@ export const tokenStore = (sql: Sql) => ({
 
   /** The living originals behind these tokens. */
   async find(tenant: string, tokens: readonly string[]): Promise<SealedOriginal[]> {
-    return await sql<SealedOriginal[]>`
-      select token, key_id, name, sealed from safety.vault_token
-      where tenant_id = ${tenant} and token = any(${[...tokens]}::text[]) and expires_at > now()`;
+    const found: SealedOriginal[][] = [];
+    for (let from = 0; from < tokens.length; from += tokensPerStatement)
+      found.push(
+        await sql<SealedOriginal[]>`
+          select token, key_id, name, sealed from safety.vault_token
+          where tenant_id = ${tenant} and token = any(${tokens.slice(from, from + tokensPerStatement)}::text[])
+            and expires_at > now()`,
+      );
+    return found.flat();
   },
 
   /** Takes the references of a scan or of a user away, and the tokens to which none is left. Returns how many tokens go. */
@@ -127,6 +135,11 @@ export const tokenStore = (sql: Sql) => ({
     return count;
   },
 });
+
+const byKey = (one: NewToken, other: NewToken) =>
+  compared(one.tenant_id, other.tenant_id) || compared(one.token, other.token);
+
+const compared = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
 
 const keyOf = ({ tenant_id, token }: { readonly tenant_id: string; readonly token: string }) =>
   `${tenant_id} ${token}`;

@@ -28,7 +28,7 @@ export function vault({ db, changes, keys, lines }: VaultDeps) {
   return {
     async restore({ body: { text } }, context) {
       const { tenant } = context;
-      const result = restored(text, await originalsOf(tenant, tokensIn(text)), mostRestored);
+      const result = await restored(text, await originalsOf(tenant, await tokensIn(text)), mostRestored);
       if (result === undefined)
         throw Invalid(`text: its originals have more than ${mostRestored} characters`);
       if (result.restored > 0)

@@ -1,7 +1,8 @@
 import type { Redaction } from '../../../../../generated/safety/types.ts';
+import { ordered } from '../../../../lib/ordered.ts';
+import type { Steps } from '../build.ts';
 import type { Draft } from '../draft.ts';
 import type { Pace } from '../pace.ts';
-import { ordered } from '../text/ordered.ts';
 import type { ScanInput, Vaulted } from '../types.ts';
 
 /** A part of the text and what stands in its place. */
@@ -22,6 +23,8 @@ const longestLabel = 32;
 /** Parts of at most this many letters and digits are masked as a whole. */
 const shortest = 6;
 const usualKept = 4;
+/** The characters that are masked in a step. */
+const charactersPerStep = 2_048;
 
 /** Replaces what must not pass. */
 export class Redactor {
@@ -54,7 +57,10 @@ export class Redactor {
         draft.normalised !== undefined && from === start && to === end
           ? draft.normalised
           : raw.normalize('NFC');
-      const by = this.#replace(draft, raw, normalised);
+      const by =
+        draft.redaction?.method === 'mask'
+          ? await pace.inSlices(maskedText(raw, draft.redaction.config))
+          : this.#replace(draft, raw, normalised);
       length += by.length;
       if (length > longest) return undefined;
       replacements.push({ start, end, by });
@@ -64,18 +70,15 @@ export class Redactor {
 
   #replace({ type, redaction }: Draft, raw: string, normalised: string): string {
     const label = labelOf(type);
-    const { method, config }: Redaction = redaction ?? { method: 'placeholder', config: {} };
-    switch (method) {
-      case 'placeholder':
-        return `[${label}_${this.#numberOf(label, normalised)}]`;
-      case 'mask':
-        return maskedText(raw, config);
+    switch (redaction?.method) {
       case 'hash':
         return `[${label}:${this.#input.hash(label.toLowerCase(), normalised)}]`;
       case 'remove':
         return '';
       case 'vault':
         return this.#vault(label, raw);
+      default:
+        return `[${label}_${this.#numberOf(label, normalised)}]`;
     }
   }
 
@@ -130,22 +133,29 @@ export const labelOf = (type: string): string =>
     .replace(/[^A-Z0-9]/g, '_')
     .slice(0, longestLabel);
 
-/** Replaces letters and digits except some at both ends; separators stay. */
-function maskedText(
+/** Replaces letters and digits except some at both ends; separators stay. Findings that overlap can be as long as the text. */
+function* maskedText(
   raw: string,
   { char = '*', keep_first = 0, keep_last = usualKept }: Redaction['config'],
-): string {
-  const characters = [...raw];
-  const counted = characters.filter(isLetterOrDigit).length;
+): Steps<string> {
+  let counted = 0;
+  let at = 0;
+  for (const character of raw) {
+    if (isLetterOrDigit(character)) counted++;
+    if (++at % charactersPerStep === 0) yield;
+  }
   const [first, last] = counted <= shortest ? [0, 0] : [keep_first, keep_last];
+  let masked = '';
   let seen = 0;
-  return characters
-    .map((character) => {
-      if (!isLetterOrDigit(character)) return character;
+  for (const character of raw) {
+    if (!isLetterOrDigit(character)) masked += character;
+    else {
       seen++;
-      return seen <= first || seen > counted - last ? character : char;
-    })
-    .join('');
+      masked += seen <= first || seen > counted - last ? character : char;
+    }
+    if (++at % charactersPerStep === 0) yield;
+  }
+  return masked;
 }
 
 const isLetterOrDigit = (character: string) => /[\p{L}\p{N}\p{M}]/u.test(character);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
+import { longestTurnOf, onThisMachine } from '../../../../testing/processor-time.ts';
 import { Pace } from '../pace.ts';
 import { checkRegex } from './checks.ts';
 import { Expressions } from './expressions.ts';
@@ -53,12 +54,41 @@ test('many expressions are found together as each alone', async () => {
   expect([...found.keys()]).toEqual(['k7[a-z]', 'k42[a-z]', 'k99[a-z]']);
 });
 
+test('expressions that are found together keep their anchors, cases and classes of characters', async () => {
+  const sources = ['^a', '(?i)ök', '\\pL{3}[0-9]', '[^\\x00-\\x7f]$', 'a|zz', '', 'x*'];
+  const text = 'aÖK äöü1 zz xxé';
+  const together = await new Expressions(sources).find(text, pace());
+  for (const source of sources)
+    expect(
+      [...(together.get(source) ?? [])].map(([start, end]) => text.slice(start, end)),
+      source,
+    ).toEqual(await matches(source, text));
+  expect(together.size).toBe(6);
+});
+
+test('everything about many large expressions is done in short steps', async () => {
+  const sources = [
+    ...Array.from({ length: 40 }, (_, n) => `${'\\pL'.repeat(120)}${n}`),
+    ...Array.from({ length: 100 }, (_, n) => `(a|b|c)*[ab]{8}c${n}`),
+  ];
+  const text = 'abcabbéa'.repeat(2_000);
+  const run = () =>
+    longestTurnOf(() =>
+      new Expressions(sources).find(
+        text,
+        new Pace(() => new Promise((resolve) => setImmediate(resolve)), new AbortController().signal),
+      ),
+    );
+  expect(Math.min(await run(), await run())).toBeLessThan(onThisMachine(10));
+});
+
 test.each([
   ['(', 'missing closing ) at 1'],
   ['a(?=b)', 'at 2'],
   ['x'.repeat(513), 'longer than 512 characters'],
   ['(a{100}){100}', 'more than 2000 instructions'],
   ['a[', 'at 2'],
+  [`(?i)${'[Ā-𞥃]'.repeat(40)}`, 'more than 2000 instructions'],
 ])('%s is refused with its position', (source, message) => {
   expect(() => checkRegex(source)).toThrow(message);
 });

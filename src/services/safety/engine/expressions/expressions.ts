@@ -6,8 +6,8 @@ import { Table } from './table.ts';
 
 /** The most characters of a match: a longer one is found by its beginning of this length, if that matches. */
 export const longestMatch = 512;
-const charactersPerStep = 2_048;
-/** About the instructions of the expressions that are compiled together, which is one step. */
+const charactersPerStep = 512;
+/** About the instructions of the expressions that are found by one pass over the text. */
 const mostTogether = 20_000;
 
 /** Expressions that are compiled together, and the number of the first of them. */
@@ -67,13 +67,12 @@ export class Expressions {
     while (at < text.length) {
       const to = Math.min(text.length, at + charactersPerStep);
       pace.spend(to - at);
-      for (let steps = 0; at < to; steps++) {
+      while (at < to) {
         const rune = text.codePointAt(at)!;
         state = table.step(state, rune, spend);
         if (state.isMatch) note(at);
         at += rune > 0xffff ? 2 : 1;
-        // A state that has to be made may take long.
-        if (steps % 16 === 15 && pace.isDue) await pace.rest();
+        if (pace.isDueAfterWork) await pace.rest();
       }
     }
     state = table.end(state, spend);
@@ -131,11 +130,12 @@ async function search(
       if (state.isMatch) end = at;
       if (state.nfaStates.length === 0 || at >= last) break;
       at += rune > 0xffff ? 2 : 1;
+      if (pace.isDueAfterWork) await pace.rest();
     }
     pace.spend(at - begin + 4);
     if (end > begin) spans.add(begin, end);
     begin = end > begin ? end : begin + (text.codePointAt(begin)! > 0xffff ? 2 : 1);
-    if (pace.isDue) await pace.rest();
+    if (pace.isDueAfterWork) await pace.rest();
   }
 }
 

@@ -16,9 +16,28 @@ interface Input {
   step(at: number): number;
 }
 
+/** An instruction of a program. Others are named by their places; 0 is the place of the one that fails. */
+interface Instruction {
+  readonly op: number;
+  out: number;
+  /** Another instruction, the number of the expression that matches, or something that concerns no other instruction. */
+  arg: number;
+}
+
+interface Program {
+  readonly inst: Instruction[];
+  start: number;
+}
+
 /** The members of the library's automaton that are used. They are declared, but as `any`. */
 interface Automaton {
-  readonly numClasses: number;
+  readonly prog: Program;
+  /** The first characters of the classes of characters that the program tells apart. */
+  classBounds: Int32Array;
+  numClasses: number;
+  /** The classes of the first 256 characters. */
+  latin1Class: Int32Array;
+  searchClass(rune: number): number;
   runeClass(rune: number): number;
   start(input: Input, at: number): State | null;
   step(state: State, column: number, rune: number, anchor: number): State | null;
@@ -45,14 +64,20 @@ export class Table {
     this.#anchor = anchor;
   }
 
+  /** Each expression is compiled in a step of its own: the library would compile all of them in one. */
   static *build(sources: readonly string[], anchor: 'anywhere' | 'here'): Steps<Table> {
-    const set = new RE2Set(RE2Set.UNANCHORED, 0, mostMemory);
-    for (const source of sources) {
-      set.add(source);
+    const [first = '', ...others] = sources;
+    const whole = automatonOf(first);
+    const bounds = new Set(whole.classBounds);
+    yield;
+    for (const [index, source] of others.entries()) {
+      const one = automatonOf(source);
+      append(whole.prog, one.prog, index + 1);
+      for (const bound of one.classBounds) bounds.add(bound);
       yield;
     }
-    set.compile();
-    return new Table(set.dfa, anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START);
+    if (others.length > 0) distinguish(whole, bounds);
+    return new Table(whole, anchor === 'anywhere' ? RE2Set.UNANCHORED : RE2Set.ANCHOR_START);
   }
 
   /** The state before a position of a text. */
@@ -83,6 +108,39 @@ export class Table {
   end(state: State, spend: (units: number) => void): State {
     return this.step(state, endOfText, spend);
   }
+}
+
+function automatonOf(source: string): Automaton {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, mostMemory);
+  set.add(source);
+  set.compile();
+  return set.dfa;
+}
+
+/** The operations of instructions that name another one in `arg`, and of those that match. */
+const alternatives: ReadonlySet<number> = new Set([1, 2]);
+const match = 6;
+
+/** Adds a program to another one, as that of the expression with this number: either of them may match. */
+function append(to: Program, { inst: [fail, ...added], start }: Program, expression: number): void {
+  const offset = to.inst.length - 1;
+  const moved = (place: number) => (place === 0 ? 0 : place + offset);
+  for (const instruction of added) {
+    instruction.out = moved(instruction.out);
+    if (alternatives.has(instruction.op)) instruction.arg = moved(instruction.arg);
+    if (instruction.op === match) instruction.arg = expression;
+    to.inst.push(instruction);
+  }
+  const Kind = fail!.constructor as new (op: number) => Instruction;
+  to.inst.push(Object.assign(new Kind(1), { out: to.start, arg: moved(start) }));
+  to.start = to.inst.length - 1;
+}
+
+/** Makes an automaton tell these classes of characters apart. */
+function distinguish(automaton: Automaton, bounds: ReadonlySet<number>): void {
+  automaton.classBounds = Int32Array.from(bounds).sort();
+  automaton.numClasses = bounds.size + 1;
+  automaton.latin1Class = automaton.latin1Class.map((_, rune) => automaton.searchClass(rune));
 }
 
 /** What the automaton has to know of the text to begin: the characters around a position, as flags. */

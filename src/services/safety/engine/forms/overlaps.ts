@@ -1,4 +1,4 @@
-import { ordered } from '../text/ordered.ts';
+import { ordered } from '../../../../lib/ordered.ts';
 
 interface Span {
   readonly type: string;

@@ -1,6 +1,6 @@
 import type { Pace } from '../pace.ts';
 import { wordsOf } from '../text/words.ts';
-import { fold, folded } from '../views/folding.ts';
+import { folded } from '../views/folding.ts';
 import { sentencesOf } from './sentences.ts';
 
 /** Numbers with their separators, and words that begin with a capital. */
@@ -15,10 +15,11 @@ export async function unknownShare(
 ): Promise<number | undefined> {
   const numbers = new Set<string>();
   const words = new Set<string>();
+  let found = 0;
   for (const one of given) {
     for (const [digits] of one.matchAll(number)) {
       numbers.add(plain(digits));
-      if (numbers.size % 64 === 0) await pace.restIfDue();
+      if (++found % 64 === 0) await pace.restIfDue();
     }
     for (const word of await wordsOf(await folded(one, pace), pace)) words.add(word);
   }
@@ -34,7 +35,7 @@ export async function unknownShare(
       // The first word of a sentence is a name only if nothing else stands before it.
       if (isFirstWord(sentence, match.index)) continue;
       if (++claims % 64 === 0) await pace.restIfDue();
-      const parts = await wordsOf(fold(match[0]), pace);
+      const parts = await wordsOf(await folded(match[0], pace), pace);
       if (!parts.every((part) => words.has(part))) unknown++;
     }
   }

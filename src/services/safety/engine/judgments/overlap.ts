@@ -1,3 +1,4 @@
+import { ordered } from '../../../../lib/ordered.ts';
 import type { Pace } from '../pace.ts';
 import { wordsOf } from '../text/words.ts';
 import { folded } from '../views/folding.ts';
@@ -21,8 +22,7 @@ export async function unsupportedShare(
   let judged = 0;
   let unsupported = 0;
   for (const sentence of sentencesOf(text)) {
-    const words = new Set((await wordsOf(await folded(sentence, pace), pace)).filter(isContent));
-    if (pace.isDue) await pace.rest();
+    const words = await contentWords(sentence, pace);
     if (words.size < fewestContentWords) continue;
     judged++;
     if (!(await isSupported(words, places, pace))) unsupported++;
@@ -30,7 +30,15 @@ export async function unsupportedShare(
   return judged === 0 ? undefined : unsupported / judged;
 }
 
-const isContent = (word: string) => !stopWords.has(word);
+async function contentWords(sentence: string, pace: Pace): Promise<Set<string>> {
+  const words = new Set<string>();
+  for (const [index, word] of (await wordsOf(await folded(sentence, pace), pace)).entries()) {
+    if (!stopWords.has(word)) words.add(word);
+    if (index % 1_024 === 1_023 && pace.isDue) await pace.rest();
+  }
+  if (pace.isDue) await pace.rest();
+  return words;
+}
 
 /** Where each word stands in the sources, by ascending position. Sources are further apart than a window. */
 async function placesOf(sources: readonly string[], pace: Pace): Promise<Map<string, number[]>> {
@@ -49,6 +57,31 @@ async function placesOf(sources: readonly string[], pace: Pace): Promise<Map<str
   return places;
 }
 
+/** A place in the sources, and the word that stands there. */
+interface Occurrence {
+  readonly place: number;
+  readonly word: string;
+}
+
+/** The places of some words in the sources, in their order. */
+async function occurrences(
+  words: ReadonlySet<string>,
+  places: ReadonlyMap<string, number[]>,
+  pace: Pace,
+): Promise<Occurrence[]> {
+  const all: Occurrence[] = [];
+  let looked = 0;
+  for (const word of words) {
+    for (const place of places.get(word) ?? []) all.push({ place, word });
+    if (++looked % 16 === 0 && pace.isDue) await pace.rest();
+  }
+  return await ordered(
+    all,
+    (one, other) => one.place - other.place,
+    () => pace.restIfDue(),
+  );
+}
+
 /** Whether one window has enough of the words: each place of a word counts for the windows that begin up to one window before. */
 async function isSupported(
   words: ReadonlySet<string>,
@@ -56,10 +89,7 @@ async function isSupported(
   pace: Pace,
 ): Promise<boolean> {
   const needed = Math.ceil(supportedShare * words.size - 1e-9);
-  const all: { place: number; word: string }[] = [];
-  for (const word of words) for (const place of places.get(word) ?? []) all.push({ place, word });
-  if (pace.isDue) await pace.rest();
-  all.sort((a, b) => a.place - b.place);
+  const all = await occurrences(words, places, pace);
   const inside = new Map<string, number>();
   for (let first = 0, next = 0; next < all.length; next++) {
     const { place, word } = all[next]!;

@@ -46,7 +46,7 @@ async function violationOf(limit: Limit, facts: Facts): Promise<Violation | unde
     case 'topic':
       return topicViolation(limit, facts);
     case 'action':
-      return firstOutside(limit, facts.context.actions);
+      return firstOutside(limit, facts);
     case 'data':
       return dataViolation(limit, facts);
     case 'output':
@@ -56,11 +56,17 @@ async function violationOf(limit: Limit, facts: Facts): Promise<Violation | unde
   }
 }
 
-/** The first of some names that is denied, or not allowed. */
-function firstOutside({ deny, allow, use_allow }: Limit, names: readonly string[]): Violation | undefined {
+/** The first action that is denied, or not allowed. */
+async function firstOutside(
+  { deny, allow, use_allow }: Limit,
+  { context, pace }: Facts,
+): Promise<Violation | undefined> {
   const covers = (use_allow ? allow : deny).map(compilePattern);
-  const entry = names.find((name) => covers.some((test) => test(name)) !== use_allow);
-  return entry === undefined ? undefined : { entry, span: undefined };
+  for (const entry of context.actions) {
+    if (covers.some((test) => test(entry)) !== use_allow) return { entry, span: undefined };
+    await pace.restIfDue();
+  }
+  return undefined;
 }
 
 async function topicViolation(limit: Limit, facts: Facts): Promise<Violation | undefined> {

@@ -31,7 +31,8 @@ export const runPolicies: LayerRun = async ({ rules, facts, progress }) => {
     for (const [index, rule] of policy.rules.entries()) {
       if (facts.pace.isDue) await facts.pace.rest();
       const own = summaryOf(rule.check_type);
-      if (!rule.test(situationOf(own, summaryOf('any'), progress.drafts, facts))) continue;
+      const situation = situationOf(own, summaryOf('any'), progress.drafts, facts);
+      if (!(await facts.pace.inSlices(rule.test(situation)))) continue;
       const redactable = own.drafts.filter(({ span }) => span !== undefined);
       if (rule.action === 'redact') for (const draft of redactable) redact(draft, rules.redaction);
       progress.drafts.push(draftOf(policy.name, index, rule, redactable.length > 0));

@@ -20,7 +20,10 @@ const situation: Situation = {
   metadata: { channel: 'chat' },
 };
 
-const holds = (condition: string) => compileCondition(parseCondition(condition, 'condition'))(situation);
+function holds(condition: string): boolean {
+  const steps = compileCondition(parseCondition(condition, 'condition'))(situation);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
 
 test.each([
   ['true', true],

@@ -1,3 +1,4 @@
+import type { Steps } from '../build.ts';
 import { compilePattern } from '../text/pattern.ts';
 import type { Condition, Operand, Operator } from './condition.ts';
 
@@ -9,7 +10,8 @@ export interface Situation {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export type Test = (situation: Situation) => boolean;
+/** Tests in steps, because a condition may look at long texts many times. */
+export type Test = (situation: Situation) => Steps<boolean>;
 
 /** Longer texts of the context match no pattern, because the search cannot be interrupted. */
 const longestMatched = 65_536;
@@ -25,24 +27,45 @@ export function compileCondition(condition: Condition): Test {
     case 'or':
     case 'and': {
       const tests = condition.terms.map(compileCondition);
-      return condition.op === 'or'
-        ? (situation) => tests.some((test) => test(situation))
-        : (situation) => tests.every((test) => test(situation));
+      const decisive = condition.op === 'or';
+      return function* (situation) {
+        for (const test of tests) if ((yield* test(situation)) === decisive) return decisive;
+        return !decisive;
+      };
     }
     case 'not': {
       const test = compileCondition(condition.term);
-      return (situation) => !test(situation);
+      return function* (situation) {
+        return !(yield* test(situation));
+      };
     }
     case 'flag': {
       const { name } = condition;
-      return ({ flags }) => name === 'true' || flags[name] === true;
+      return function* ({ flags }) {
+        yield;
+        return name === 'true' || flags[name] === true;
+      };
+    }
+    case 'matches': {
+      const { left, right } = condition;
+      const read = compileOperand(left);
+      const covers = compilePattern(right.kind === 'literal' ? String(right.value) : '');
+      return function* (situation) {
+        const value = read(situation);
+        for (const text of Array.isArray(value) ? (value as unknown[]) : [value]) {
+          if (typeof text === 'string' && text.length <= longestMatched && covers(text)) return true;
+          yield;
+        }
+        return false;
+      };
     }
     default: {
       const left = compileOperand(condition.left);
       const right = compileOperand(condition.right);
-      const compare = compileOperator(condition.op, condition.right);
-      return (situation) => {
+      const compare = compileOperator(condition.op);
+      return function* (situation) {
         const [a, b] = [left(situation), right(situation)];
+        yield;
         return a !== undefined && b !== undefined && compare(a, b);
       };
     }
@@ -65,7 +88,7 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return value ?? undefined;
 }
 
-function compileOperator(op: Operator, target: Operand): (a: unknown, b: unknown) => boolean {
+function compileOperator(op: Exclude<Operator, 'matches'>): (a: unknown, b: unknown) => boolean {
   switch (op) {
     case '==':
       return isEqual;
@@ -73,12 +96,6 @@ function compileOperator(op: Operator, target: Operand): (a: unknown, b: unknown
       return (a, b) => !isEqual(a, b);
     case 'in':
       return (a, b) => Array.isArray(b) && b.some((member) => isEqual(a, member));
-    case 'matches': {
-      const covers = compilePattern(target.kind === 'literal' ? String(target.value) : '');
-      const test = (text: unknown) =>
-        typeof text === 'string' && text.length <= longestMatched && covers(text);
-      return (a) => (Array.isArray(a) ? a.some(test) : test(a));
-    }
     default:
       return (a, b) => {
         const difference = differenceOf(a, b);
