@@ -25,7 +25,7 @@ const inputOf = (text: string, pause: () => Promise<void>) => ({
   vault: { tokenOf: () => '0123456789' },
   hash: () => '0123456789ab',
   pause,
-  deadline: new AbortController().signal,
+  endsAt: Infinity,
 });
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));

@@ -21,14 +21,15 @@ export class Interrupted extends Error {
 /** The pace of one scan: it works in slices of a few milliseconds. */
 export class Pace {
   readonly #pause: () => Promise<void>;
-  readonly #deadline: AbortSignal;
+  readonly #endsAt: number;
   #began = monotonic();
   #units = 0;
   #looked = 0;
 
-  constructor(pause: () => Promise<void>, deadline: AbortSignal) {
+  /** @param endsAt the deadline, by the monotonic clock */
+  constructor(pause: () => Promise<void>, endsAt = Infinity) {
     this.#pause = pause;
-    this.#deadline = deadline;
+    this.#endsAt = endsAt;
   }
 
   /** Whether other tasks should run now. */
@@ -45,7 +46,7 @@ export class Pace {
 
   /** Whether the deadline has passed. */
   get isOver(): boolean {
-    return this.#deadline.aborted;
+    return monotonic() >= this.#endsAt;
   }
 
   /** Lets other tasks run. @throws Interrupted when the deadline has passed */
@@ -57,7 +58,7 @@ export class Pace {
 
   /** A pace that rests but never ends, for what has to follow even when a scan has taken too long. */
   unhurried(): Pace {
-    return new Pace(this.#pause, new AbortController().signal);
+    return new Pace(this.#pause);
   }
 
   /** Lets other tasks run if they should. @throws Interrupted when the deadline has passed */
@@ -75,14 +76,16 @@ export class Pace {
 
   /** Waits for work that others may wait for too. @throws Interrupted when the deadline passes first */
   async waitFor<Value>(work: Promise<Value>): Promise<Value> {
+    if (this.isOver) throw new Interrupted('engine.timeout');
     const { promise: over, reject } = Promise.withResolvers<never>();
-    const end = () => reject(new Interrupted('engine.timeout'));
-    if (this.isOver) end();
-    this.#deadline.addEventListener('abort', end, { once: true });
+    const end =
+      this.#endsAt === Infinity
+        ? undefined
+        : setTimeout(() => reject(new Interrupted('engine.timeout')), this.#endsAt - monotonic());
     try {
       return await Promise.race([work, over]);
     } finally {
-      this.#deadline.removeEventListener('abort', end);
+      clearTimeout(end);
       this.#began = monotonic();
     }
   }

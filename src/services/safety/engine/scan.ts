@@ -34,7 +34,7 @@ const longestSkipped = 256;
 
 /** Scans a text. @throws Interrupted when it takes too long and the profile says `fail` */
 export async function scan(matcher: Matcher, input: ScanInput): Promise<EngineResult> {
-  const pace = new Pace(input.pause, input.deadline);
+  const pace = new Pace(input.pause, input.endsAt);
   const progress: Progress = {
     drafts: [],
     alerts: [],

@@ -135,7 +135,7 @@ export function scanText(
     vault: { tokenOf: (name, _label, raw) => digest(name, raw).slice(0, 10) },
     hash: (name, normalised) => digest(name, normalised).slice(0, 12),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
-    deadline: new AbortController().signal,
+    endsAt: Infinity,
     ...own,
   });
 }

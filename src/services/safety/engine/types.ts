@@ -104,8 +104,8 @@ export interface ScanInput {
   readonly hash: (name: string, normalised: string) => string;
   /** Lets other tasks run. The engine calls it whenever it has worked for a few milliseconds. */
   readonly pause: () => Promise<void>;
-  /** Aborts a scan that takes too long. */
-  readonly deadline: AbortSignal;
+  /** When a scan has taken too long, by the monotonic clock. */
+  readonly endsAt: number;
 }
 
 /** What a vaulted value needs to be restored: `[<label>_<token>]` stands for `raw`. */

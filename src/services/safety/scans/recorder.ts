@@ -1,17 +1,14 @@
 import { randomInt } from 'node:crypto';
-import type { ScanResult } from '../../../../generated/safety/types.ts';
 import { toDomainError } from '../../../db/errors.ts';
 import { groupCommit } from '../../../db/group-commit.ts';
 import type { Sql } from '../../../db/index.ts';
 import { emit, type Event } from '../../../db/outbox.ts';
 import { DomainError } from '../../../lib/errors.ts';
-import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { QueueFull } from '../errors.ts';
 import type { Lines } from '../lines.ts';
 import { keyStore } from '../vault/keys.store.ts';
 import { type NewToken, tokenStore } from '../vault/tokens.store.ts';
-import { hourOf } from './periods.ts';
 import { type NewScan, scanStore } from './scans.store.ts';
 import { type HourCount, statsStore } from './stats.store.ts';
 
@@ -169,11 +166,13 @@ function countsOf(scans: readonly ScanRecord[]): HourCount[] {
   const counts = new Map<string, HourCount>();
   for (const { result } of scans) {
     const { tenant_id, direction, decision } = result;
-    const hour = hourTextOf(result);
+    const hour = result.created_at.slice(0, hourLength);
     const key = `${tenant_id} ${hour} ${direction} ${decision}`;
-    counts.set(key, { tenant_id, hour, direction, decision, n: (counts.get(key)?.n ?? 0) + 1 });
+    const n = (counts.get(key)?.n ?? 0) + 1;
+    counts.set(key, { tenant_id, hour: `${hour}:00:00.000Z`, direction, decision, n });
   }
   return [...counts.values()];
 }
 
-const hourTextOf = ({ created_at }: ScanResult) => momentText(hourOf(Date.parse(created_at)));
+/** The characters of a moment down to its hour. */
+const hourLength = '2026-11-20T09'.length;

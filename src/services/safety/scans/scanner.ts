@@ -85,7 +85,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
         policies: rules.policies,
         vault: { tokenOf: (name, label, raw) => freeToken(digestOf(named, name, raw), label, taken) },
         hash: (name, normalised) => hashOf(named, name, normalised),
-        deadline: AbortSignal.timeout(settings.deadlineMs),
+        endsAt: began + settings.deadlineMs,
       }),
     );
     const result = resultOf(engine, {

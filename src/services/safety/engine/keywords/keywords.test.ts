@@ -6,7 +6,7 @@ import { reading } from '../views/readings.ts';
 import { textOf } from '../views/view.ts';
 import { Keywords } from './keywords.ts';
 
-const pace = () => new Pace(() => Promise.resolve(), new AbortController().signal);
+const pace = () => new Pace(() => Promise.resolve());
 
 async function places(list: readonly string[], text: string, match: 'word' | 'substring') {
   const found = await new Keywords(list).find([reading(fold(text), undefined)], pace());

@@ -81,9 +81,12 @@ function useOf(rule: AwarenessRule, rules: ProfileRules, facts: Facts, push: (dr
 
 async function perceiveForms({ rule, facts, add }: Use): Promise<void> {
   const { primitive } = rule;
+  const recognised = await facts.recognised();
+  // Most texts have nothing of the kind.
+  if (recognised.length === 0) return;
   const wanted = new Set(namedDetectors(primitive));
   const own = new Map(primitive.detectors.map((detector) => [detector.name, detector]));
-  for (const [index, found] of (await facts.recognised()).entries()) {
+  for (const [index, found] of recognised.entries()) {
     if (index % 32 === 31 && facts.pace.isDue) await facts.pace.rest();
     const { type, score, message, start, end, normalised } = found;
     if (!wanted.has(type)) continue;

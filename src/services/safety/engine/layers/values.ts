@@ -49,8 +49,10 @@ async function worstOf(rule: ValueRule, facts: Facts): Promise<Judged | undefine
   const scores: Judged[] = [];
   const known = categories[rule.principle];
   const wanted = rule.categories.length === 0 ? known : rule.categories;
-  for (const category of wanted)
-    if (known.includes(category)) scores.push({ category, ...(await facts.scoreOf(`value/${category}`)) });
+  // Most texts have no term of any category.
+  if (wanted.length > 0 && (await facts.contents()).length > 0)
+    for (const category of wanted)
+      if (known.includes(category)) scores.push({ category, ...(await facts.scoreOf(`value/${category}`)) });
   if (rule.keywords.length > 0) scores.push(await keywordScore(rule, facts));
   if (rule.principle === 'privacy') scores.push(await privacyScore(facts));
   const worst = scores.reduce<Judged | undefined>(

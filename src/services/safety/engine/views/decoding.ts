@@ -28,6 +28,7 @@ const inBase64 = 1;
 const inHex = 2;
 const lineBreak = 4;
 const white = 8;
+const escaping = 16;
 
 const uses = new Uint8Array(128);
 for (let code = 0; code < 128; code++) {
@@ -36,12 +37,31 @@ for (let code = 0; code < 128; code++) {
     (/[A-Za-z0-9+/_=-]/.test(character) ? inBase64 : 0) |
     (/[0-9A-Fa-f]/.test(character) ? inHex : 0) |
     (/[\r\n]/.test(character) ? lineBreak : 0) |
-    (/[\s"'<>]/.test(character) ? white : 0);
+    (/[\s"'<>]/.test(character) ? white : 0) |
+    (/[%\\&]/.test(character) ? escaping : 0);
 }
 const useOf = (code: number) => (code < 128 ? uses[code]! : 0);
 
+/** Longer texts are read in slices at once. */
+const longestChecked = 16_384;
+/** The first half of each tag: U+E0000 to U+E007F are D B40 DC00 to DC7F. */
+const halfOfTag = 0xdb40;
+
+/** Whether a text may have encoded parts. Most have none, which is seen much faster than they are read. */
+function hasTraces(text: string): boolean {
+  for (let at = 0, run = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const use = useOf(code);
+    if ((use & escaping) !== 0 || code === halfOfTag) return true;
+    run = (use & (inBase64 | lineBreak)) !== 0 ? run + 1 : 0;
+    if (run >= fewestBase64) return true;
+  }
+  return false;
+}
+
 /** The parts of a text that are encoded, as one view of what they say; undefined when there are none. */
 export async function decoded(text: string, pace: Pace): Promise<Reading | undefined> {
+  if (text.length <= longestChecked && !hasTraces(text)) return undefined;
   const segments = new Segments(text);
   await pace.through(0, text.length, charactersPerStep, (from, to) => segments.read(from, to));
   segments.end();
@@ -112,9 +132,8 @@ class Segments {
       if ((use & white) !== 0) {
         this.#endWord(at);
         this.#word = at + 1;
-      } else if (code === 0x25 || code === 0x5c || code === 0x26) this.#escape(code, at);
-      // The halves of a tag: U+E0000 to U+E007F are D B40 DC00 to DC7F.
-      if (code === 0xdb40) {
+      } else if ((use & escaping) !== 0) this.#escape(code, at);
+      if (code === halfOfTag) {
         if (this.#tags < 0) this.#tags = at;
       } else if (this.#tags >= 0 && (code < 0xdc00 || code > 0xdc7f)) this.#endTags(at);
     }

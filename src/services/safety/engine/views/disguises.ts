@@ -30,29 +30,50 @@ export interface Disguises {
 
 /** Looks for traces of disguises. Most texts have none, and need not be rewritten. */
 export async function disguisesOf({ codes }: View, pace: Pace): Promise<Disguises> {
-  let [isLeet, isSpelledOut] = [false, false];
-  let [hasLetters, hasSigns] = [false, false];
-  let run = 0;
-  let next = kindOf(codes[0] ?? space);
-  await pace.through(0, codes.length, unitsPerStep, (from, to) => {
+  const traces = new Traces(codes);
+  await pace.through(0, codes.length, unitsPerStep, (from, to) => traces.read(from, to));
+  return traces;
+}
+
+class Traces implements Disguises {
+  isLeet = false;
+  isSpelled = false;
+  readonly #codes: Uint16Array;
+  /** What the word so far has, and how often its last letter was repeated. */
+  #hasLetters = false;
+  #hasSigns = false;
+  #run = 0;
+
+  constructor(codes: Uint16Array) {
+    this.#codes = codes;
+  }
+
+  /** Reads on. What changes with each character is in variables, which are faster than members. */
+  read(from: number, to: number): void {
+    const codes = this.#codes;
+    let [hasLetters, hasSigns, run] = [this.#hasLetters, this.#hasSigns, this.#run];
+    let isLeet = this.isLeet;
+    let before = from === 0 ? space : codes[from - 1]!;
+    let next = kindOf(codes[from] ?? space);
     for (let at = from; at < to; at++) {
       const code = codes[at]!;
       const kind = next;
-      next = kindOf(codes[at + 1] ?? space);
-      if (code === space) {
-        hasLetters = hasSigns = false;
-        continue;
+      next = at + 1 < codes.length ? kindOf(codes[at + 1]!) : 0;
+      if (code === space) hasLetters = hasSigns = false;
+      else {
+        if ((kind & letters) !== 0) {
+          hasLetters = true;
+          run = before === code ? run + 1 : 1;
+          isLeet ||= run > longestRun;
+        } else hasSigns ||= leet[code] !== 0;
+        isLeet ||= hasLetters && hasSigns;
+        if ((next & wordKinds) === 0 && !this.isSpelled) this.isSpelled = beginsSpelling(codes, at);
       }
-      if ((kind & letters) !== 0) {
-        hasLetters = true;
-        run = codes[at - 1] === code ? run + 1 : 1;
-        isLeet ||= run > longestRun;
-      } else hasSigns ||= leet[code] !== 0;
-      isLeet ||= hasLetters && hasSigns;
-      if ((next & wordKinds) === 0 && !isSpelledOut) isSpelledOut = beginsSpelling(codes, at);
+      before = code;
     }
-  });
-  return { isLeet, isSpelled: isSpelledOut };
+    [this.#hasLetters, this.#hasSigns, this.#run] = [hasLetters, hasSigns, run];
+    this.isLeet = isLeet;
+  }
 }
 
 /** Whether a position begins the fewest single letters that are spelled out. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Pace } from '../pace.ts';
 import { scanText } from '../testing.ts';
 import { fold } from './folding.ts';
 import { reading } from './readings.ts';
@@ -80,6 +81,22 @@ test('folding is the same in parts as at once', async () => {
       expect(textOf(view)).toBe(folded(text));
       expect(view.offsets).toEqual(fold(text).offsets);
     }),
+  );
+});
+
+test('a text of which every character stays where it is is folded like any other', async () => {
+  const { folded: inSlices } = await import('./folding.ts');
+  const unit = fc.constantFrom(' ', '\n', '\t', 'a', 'B', '7', '~', '!', '@', '\x7f', 'é', '\u200b');
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit, maxLength: 12 }), async (text) => {
+      const [one, other] = [await inSlices(text, new Pace(() => Promise.resolve())), fold(text)];
+      expect([[...one.codes], one.offsets, one.signs]).toEqual([
+        [...other.codes],
+        other.offsets,
+        other.signs,
+      ]);
+    }),
+    { numRuns: 2_000 },
   );
 });
 
