@@ -9,6 +9,7 @@ import type { LifecycleDeps } from '../lifecycle/renewals.ts';
 import { collect, refusedByProvider } from '../payments/charging.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import { methodStore } from '../payments/methods.store.ts';
+import { cancelOpen } from '../payments/outcomes.ts';
 import type { PaymentRow } from '../payments/payment.ts';
 import { reserve } from '../payments/reservation.ts';
 import { system, type Write } from '../writes.ts';
@@ -38,6 +39,7 @@ async function attempt(tx: Write, deps: PaymentDeps, due: DueInvoice): Promise<P
   if (!isDue(invoice, now)) return undefined;
   if (invoice.amount_due === invoice.amount_paid) {
     await receive(tx, invoice, 0n, now);
+    await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
     return undefined;
   }
   const later = (ms: number) => ({ next_attempt_at: momentText(now + ms) });

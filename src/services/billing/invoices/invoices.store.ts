@@ -133,6 +133,18 @@ export const invoiceStore = (sql: Sql) => ({
     return row;
   },
 
+  /** Locks what a customer has still to pay of a subscription, whose row is locked, oldest first. */
+  async lockOpen(
+    { tenant_id, id }: { readonly tenant_id: string; readonly id: string },
+    customerId: string,
+  ): Promise<InvoiceRow[]> {
+    return await sql<InvoiceRow[]>`
+      select ${columns(sql)} from billing.invoice
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and customer_id = ${customerId}
+        and status in ('pending', 'past_due') and amount_due > amount_paid
+      order by id for no key update`;
+  },
+
   async list(view: View, filter: InvoiceFilter, page: PageRequest) {
     const { status, start, end, subscription_id, customer_id } = filter;
     const rows = sql`

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Customer, Invoice, Subscription } from '../../../../generated/billing/types.ts';
 import type { TestServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
 import { serverBy, TestClock, tools, usd } from '../testing.ts';
 import { sweeping } from '../testing/sweeping.ts';
 
@@ -24,6 +25,8 @@ afterAll(() => server.close());
 const livingIn = (country: string) => ({ billing_address: { country } });
 const yearly = () => api.plan({ pricing: { base_amount: usd(36_500), billing_period: 'yearly' } });
 const billed = async (subscription: Subscription) => await api.finalize(await api.draft(subscription));
+const paid = async (subscription: Subscription): Promise<Invoice> =>
+  await api.send('POST', `/billing/invoices/${(await billed(subscription)).id}/pay`);
 
 /** Cancels a subscription at once, and returns the invoice of its end, which is final, and what its customer has. */
 async function left(
@@ -45,13 +48,44 @@ it('a charge that was discounted is given back at its discount', async () => {
   const subscription = await api.subscribe(tenant, await yearly());
   const body = { subscription_id: subscription.id };
   await api.send('POST', '/billing/coupons/HALF/redeem', { body });
-  expect((await billed(subscription)).total.amount).toBe(18_250);
+  expect((await paid(subscription)).total.amount).toBe(18_250);
   const { credit, balance } = await left(subscription, customer);
   expect(credit).toMatchObject({
     ...{ subtotal: { amount: -36_500 }, discount_amount: { amount: -18_250 }, total: { amount: -18_250 } },
     discounts: [{ code: 'HALF', amount: { amount: -18_250 } }],
   });
   expect(balance).toBe(-18_250);
+});
+
+it('a charge that is still to be paid is set off, and what was open of it is canceled', async () => {
+  const customer = await api.customer(tenant);
+  const subscription = await api.subscribe(tenant, await yearly());
+  // To pay makes a draft final, also when the payment remains open.
+  const { id } = await api.draft(subscription);
+  const amount = usd(500);
+  const payment = await api.send('POST', '/billing/payments', { tenant, body: { invoice_id: id, amount } });
+  const { credit, balance } = await left(subscription, customer);
+  expect(credit).toMatchObject({ status: 'paid', total: { amount: -36_500 } });
+  expect(balance).toBe(0);
+  expect(await api.invoice(id)).toMatchObject({
+    ...{ status: 'paid', total: { amount: 36_500 }, credit_applied: { amount: 36_500 } },
+    ...{ amount_due: { amount: 0 }, amount_paid: { amount: 0 } },
+  });
+  expect((await api.send('GET', `/billing/payments/${payment.id}`)).status).toBe('canceled');
+});
+
+it('a charge that was paid in part is set off as far as it is open', async () => {
+  const customer = await api.customer(tenant);
+  const { id: payment_method_id } = await api.send('POST', '/billing/payment-methods', {
+    body: { customer_id: customer.id, token: 'tok_visa' },
+  });
+  const subscription = await api.subscribe(tenant, await yearly());
+  const { id } = await billed(subscription);
+  const body = { invoice_id: id, payment_method_id, amount: usd(30_000) };
+  await api.send('POST', '/billing/payments', { tenant, body });
+  await until(async () => (await api.invoice(id)).amount_paid.amount === 30_000);
+  expect((await left(subscription, customer)).balance).toBe(-30_000);
+  expect(await api.invoice(id)).toMatchObject({ status: 'paid', credit_applied: { amount: 6_500 } });
 });
 
 it('a charge that was written off is not given back', async () => {
@@ -71,7 +105,7 @@ it.each([
   });
   const customer = await api.customer(tenant, livingIn(from));
   const subscription = await api.subscribe(tenant, await yearly());
-  expect((await billed(subscription)).tax_amount.amount).toBe(tax);
+  expect((await paid(subscription)).tax_amount.amount).toBe(tax);
   await api.send('PUT', `/billing/customers/${customer.id}`, { body: livingIn(to) });
   const { credit, balance } = await left(subscription, customer);
   expect(credit).toMatchObject({ subtotal: { amount: -36_500 }, tax_amount: { amount: 0 - tax } });
