@@ -51,6 +51,25 @@ test('a job is stored as it was given, and keeps every character of its payload'
   expect(hinted).toEqual(['mails']);
 });
 
+test.each([
+  {},
+  { priority: -3, max_attempts: 1, timeout: '1h', tags: ['a', 'b,"c'], origin_id: 'run_1', tenant: 't' },
+  { backoff: { type: 'fixed', delay: '1s', max: '2s' }, run_at: '2030-01-02T03:04:05.678901Z', app: 'shop' },
+  { delay: '90s', payload: { text: 'ä, "\\ {}' } },
+] as const)('a job alone is stored like one among others: %j', async (members) => {
+  const input = { name: 'n', queue: 'q', ...members };
+  const columns = db.sql`
+    (to_jsonb(job) - '{id,payload,created_at,run_at}'::text[]) as members, payload::text as payload, run_at - created_at as wait,
+    case when ${'run_at' in members} then run_at end as run_at`;
+  const [alone] = await enqueue([input]);
+  const [one] = await enqueue([input, { name: 'other' }]);
+  const rows =
+    await db.sql`select ${columns} from jobs.job where id in (${alone!.id}, ${one!.id}) order by id`;
+  expect(rows).toHaveLength(2);
+  const [first, second] = rows.map(({ wait, ...row }) => ('run_at' in members ? row : { ...row, wait }));
+  expect(first).toEqual(second);
+});
+
 test('calls at once share statements, and each gets its own jobs in order', async () => {
   const all = await Promise.all(
     Array.from({ length: 300 }, (_, call) =>

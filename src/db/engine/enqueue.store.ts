@@ -12,10 +12,12 @@ export interface Stored {
 export const enqueueStore = (sql: Sql) => ({
   /** Stores jobs without unique keys. A job that is stored already stays as it is. */
   async insert(jobs: readonly NewJob[]): Promise<void> {
-    await sql`
-      insert into jobs.job (${columns(sql)})
-      select ${columns(sql)} from (${given(sql, jobs)}) as given
-      on conflict on constraint job_pkey do nothing`;
+    const [first] = jobs;
+    const rows =
+      jobs.length === 1
+        ? values(sql, first!)
+        : sql`select ${columns(sql)} from (${given(sql, jobs)}) as given`;
+    await sql`insert into jobs.job (${columns(sql)}) ${rows} on conflict on constraint job_pkey do nothing`;
   },
 
   /**
@@ -99,6 +101,16 @@ export const enqueueStore = (sql: Sql) => ({
 const columns = (sql: Sql, of = sql``) => sql`
   ${of}tenant_id, ${of}id, ${of}app_id, ${of}name, ${of}queue, ${of}rank, ${of}payload, ${of}tags, ${of}max_attempts, ${of}run_at,
   ${of}timeout_ms, ${of}backoff_type, ${of}backoff_delay_ms, ${of}backoff_max_ms, ${of}unique_key, ${of}origin_id, ${of}created_at`;
+
+/** A new job without a unique key as a row: as `given` for many, at two thirds of what that costs for one. */
+const values = (sql: Sql, job: NewJob) => sql`
+  values (
+    ${job.tenant}, ${job.id}, ${job.app}, ${job.name}, ${job.queue}, ${job.rank}::smallint, ${job.payload}::text::json,
+    ${[...job.tags]}::text[], ${job.maxAttempts}::smallint,
+    greatest(statement_timestamp(), coalesce(${job.runAt}::timestamptz, statement_timestamp() + ${job.delayMs}::bigint * interval '1 millisecond')),
+    ${job.timeoutMs}::integer, ${job.backoff.type}, ${job.backoff.delayMs}::integer, ${job.backoff.maxMs}::integer, null,
+    ${job.originId}, statement_timestamp()
+  )`;
 
 /**
  * New jobs as rows. What is due in the past is due now, and milliseconds count from the beginning of the statement. What jobs have in
