@@ -85,7 +85,7 @@ export async function insertPlain({ sql }: Database, events: readonly NewUsage[]
 
 /** Fills the history of a tenant with events of another month, which all its indexes hold. */
 export async function fillHistory({ sql }: Database, tenant: string, events: number): Promise<void> {
-  const perStatement = 100_000;
+  const perStatement = 25_000;
   for (let first = 0; first < events; first += perStatement)
     await sql`
       insert into billing.usage_event (tenant_id, id, app_id, feature_key, quantity, idempotency_key, metadata, status, happened_at, accepted_at)
