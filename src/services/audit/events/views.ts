@@ -1,34 +1,23 @@
 import type { AuditEvent, ChainRecord, StoredRecord } from '../../../../generated/audit/types.ts';
-import type { Sql } from '../../../db/index.ts';
 import type { ChainedEvent } from '../append/chained.ts';
 import type { Sealer } from '../../../lib/seal.ts';
-import { type PersonKeys, personOf, readKeys } from '../keys/persons.ts';
+import { type OpenedKeys, openedKeys } from '../keys/persons.ts';
 import type { MacKey } from '../record/mac-key.ts';
 import { type ActorPart, type ContentPart, openPart, type PartName } from '../record/parts.ts';
 import { partDigest } from '../record/record.ts';
 import { inSlices } from '../../../lib/slices.ts';
-import type { EventRow } from './events.store.ts';
+import type { EventRow, KeyedRow } from './events.store.ts';
 
-/** Events as responses show them: what belongs to persons who were erased is null. The keys of a page are read with one statement. */
-export async function eventViews(sql: Sql, sealer: Sealer, rows: readonly EventRow[]): Promise<AuditEvent[]> {
-  const keys = await readKeys(
-    sql,
-    sealer,
-    rows.flatMap(({ tenant_id, app_id, actor_ref, subject_ref }) =>
-      [actor_ref, subject_ref].flatMap((ref) =>
-        ref === null ? [] : [{ tenant: tenant_id, app: app_id, ref }],
-      ),
-    ),
-  );
+/** Events as responses show them: what belongs to persons who were erased is null. */
+export async function eventViews(sealer: Sealer, rows: readonly KeyedRow[]): Promise<AuditEvent[]> {
+  const keys = openedKeys(sealer);
   return await inSlices(rows, (row) => eventView(row, keys));
 }
 
-function eventView(row: EventRow, keys: PersonKeys): AuditEvent {
+function eventView(row: KeyedRow, keys: OpenedKeys): AuditEvent {
   const { tenant_id, app_id, id: eventId } = row;
-  const keyOf = (ref: Buffer | null) =>
-    ref === null ? undefined : keys.get(personOf({ tenant: tenant_id, app: app_id, ref }));
-  const actor = partOf<ActorPart>(row, 'actor', keyOf(row.actor_ref));
-  const content = partOf<ContentPart>(row, 'content', keyOf(row.subject_ref));
+  const actor = partOf<ActorPart>(row, 'actor', keys(tenant_id, row.actor_sealed));
+  const content = partOf<ContentPart>(row, 'content', keys(tenant_id, row.subject_sealed));
   return {
     id: eventId,
     stream_id: row.stream_id,

@@ -25,13 +25,6 @@ export const personStore = (sql: Sql) => ({
       order by tenant_id, app_id, ref for key share of subject_keys`;
   },
 
-  /** The keys of those of these persons who were not erased. */
-  async list(persons: readonly Person[]): Promise<PersonKey[]> {
-    return await sql<PersonKey[]>`
-      select tenant_id, app_id, ref, wrapped as sealed
-      from audit.subject_keys join ${given(sql, persons)} using (tenant_id, app_id, ref)`;
-  },
-
   /** Gives keys to those who have none, in their order. */
   async insert(keys: readonly (Person & { readonly sealed: Uint8Array })[]): Promise<void> {
     await sql`

@@ -39,12 +39,19 @@ export async function lockKeys(sql: Sql, sealer: Sealer, persons: readonly Perso
   return new Map();
 }
 
-/** The keys of those of these persons who were not erased. Read each time, so that an erasure counts at once in every process. */
-export async function readKeys(sql: Sql, sealer: Sealer, persons: readonly Person[]): Promise<PersonKeys> {
-  const wanted = new Map(persons.map((person) => [personOf(person), person]));
-  return wanted.size === 0
-    ? new Map()
-    : await opened(sealer, await personStore(sql).list([...wanted.values()]));
+/** Opens the key of a person as it is stored; undefined for one that is not there. */
+export type OpenedKeys = (tenant: string, sealed: Buffer | null) => MacKey | undefined;
+
+/** Opens keys that were read together, each once: a page often has many events of one person. */
+export function openedKeys(sealer: Sealer): OpenedKeys {
+  const known = new Map<string, MacKey>();
+  return (tenant, sealed) => {
+    if (sealed === null) return undefined;
+    const name = sealed.toString('latin1');
+    let key = known.get(name);
+    if (key === undefined) known.set(name, (key = openedKey(sealer, purpose, { tenant_id: tenant, sealed })));
+    return key;
+  };
 }
 
 const opened = async (sealer: Sealer, rows: readonly PersonKey[]): Promise<PersonKeys> =>
