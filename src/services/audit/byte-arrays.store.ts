@@ -8,4 +8,9 @@ export const byteArray = (sql: Sql, values: readonly (Uint8Array | null)[]): Fra
   array(select decode(one, 'hex') from unnest(string_to_array(${values.map(hexOf).join(',')}, ',', '')) as one)`;
 
 const hexOf = (bytes: Uint8Array | null): string =>
-  bytes === null ? '' : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  bytes === null
+    ? ''
+    : (Buffer.isBuffer(bytes)
+        ? bytes
+        : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      ).toString('hex');

@@ -6,7 +6,7 @@ import type { SealedKey } from './sealed-keys.ts';
 export interface Person {
   readonly tenant: string;
   readonly app: string;
-  readonly ref: Uint8Array;
+  readonly ref: Buffer;
 }
 
 /** The key of a person. */

@@ -15,7 +15,7 @@ const mostRounds = 20;
 
 /** The name of a person in maps. */
 export const personOf = ({ tenant, app, ref }: Person): string =>
-  `${tenant}\n${app}\n${Buffer.from(ref).toString('base64')}`;
+  `${tenant}\n${app}\n${ref.toString('latin1')}`;
 
 /**
  * Locks the keys of persons until the end of the transaction, and gives one to everybody who has none. An erasure waits for this

@@ -15,8 +15,14 @@ it('MACs are those of the library, also one after the other with the same key', 
       fc.array(anyMessage, { minLength: 1 }),
       (bytes, messages) => {
         const key = new MacKey(bytes);
-        for (const message of messages)
+        const all = createHmac('sha256', bytes);
+        for (const message of messages) {
           expect(key.of(message)).toEqual(createHmac('sha256', bytes).update(message).digest());
+          all.update(message);
+        }
+        expect(key.of(...messages)).toEqual(all.digest());
+        const long = 'é'.repeat(4_000);
+        expect(key.of(long)).toEqual(createHmac('sha256', bytes).update(long).digest());
       },
     ),
   );

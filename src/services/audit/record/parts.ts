@@ -40,8 +40,20 @@ const tagLength = 16;
 /** A key encrypts one part only, so that its nonce need not differ. */
 const nonce = Buffer.alloc(12);
 
-/** The canonical JSON of a part, in UTF-8. */
-export const partJson = (value: ActorPart | ContentPart): Buffer => Buffer.from(canonicalJson(value));
+/** The canonical JSON of a part, in UTF-8. Its members are known and in their order, as those of a record. */
+export const partJson = (value: ActorPart | ContentPart): Buffer =>
+  Buffer.from(
+    'metadata' in value
+      ? `{"metadata":${canonicalJson(value.metadata)},"reason":${textOrNull(value.reason)},` +
+          `"resource_id":${textOrNull(value.resource_id)},"subject_id":${textOrNull(value.subject_id)}}`
+      : `{"ip":${textOrNull(value.ip)},"user_agent":${textOrNull(value.user_agent)},"user_id":${textOrNull(value.user_id)}}`,
+  );
+
+function textOrNull(text: string | null): string {
+  if (text === null) return 'null';
+  if (!text.isWellFormed()) throw new TypeError('a lone surrogate has no canonical JSON');
+  return JSON.stringify(text);
+}
 
 /**
  * The stored bytes of a part: a byte 0 and its canonical JSON when nobody owns it, else a byte 1 and the JSON encrypted with a key that
@@ -82,7 +94,7 @@ export function openPart<Part extends ActorPart | ContentPart>(
 
 /** HKDF-Expand (RFC 5869) of one block: the key of one part of one event. */
 const partKey = (personKey: MacKey, { part, eventId, salt }: PartPlace): Buffer =>
-  personKey.of(Buffer.concat([Buffer.from(`plinth.audit.${part}.v1\0${eventId}\0`), salt, firstBlock]));
+  personKey.of(`plinth.audit.${part}.v1\0${eventId}\0`, salt, firstBlock);
 
 const commitmentPrefix = Buffer.from('plinth.audit.key.v1\0');
 const commitmentTo = (key: Uint8Array): Buffer => sha256(Buffer.concat([commitmentPrefix, key]));

@@ -176,6 +176,25 @@ it('the text of a record is its canonical JSON, whatever its members are', () =>
   );
 });
 
+it('the text of a part is its canonical JSON, whatever its members are', () => {
+  const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 40 }));
+  const part = fc.oneof(
+    fc.record({ ip: text, user_agent: text, user_id: text }),
+    fc.record({
+      metadata: fc.dictionary(fc.string(), text),
+      reason: text,
+      resource_id: text,
+      subject_id: text,
+    }),
+  );
+  fc.assert(
+    fc.property(part, (value) => {
+      expect(partJson(value).toString()).toBe(canonicalJson(value));
+    }),
+  );
+  expect(() => partJson({ ip: null, user_agent: 'a\ud800', user_id: null })).toThrow('lone surrogate');
+});
+
 describe('canonical JSON', () => {
   it('is as in the example of RFC 8785', () => {
     const value = {
