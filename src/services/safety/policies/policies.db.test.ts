@@ -57,6 +57,25 @@ describe('policies', () => {
     expect((await api.scanInput(withAddress)).decision).toBe('redact');
   });
 
+  it('in force together all apply, in the order of their priorities and names', async () => {
+    const blocks = (error_message: string) => [{ ...rule('pii_detected', 'block'), error_message }];
+    const made = [
+      await api.create('policies', { name: 'y', scope_level: 'app', rules: blocks('Y.') }),
+      await api.create('policies', { name: 'x', scope_level: 'app', rules: [rule('true', 'flag')] }),
+      await api.create('policies', { name: 'z', scope_level: 'app', priority: -1, rules: blocks('Z.') }),
+    ];
+    const scan = await api.scanInput(withAddress);
+    expect(scan).toMatchObject({ decision: 'block', response: 'Z.', policies_used: ['z', 'x', 'y'] });
+    expect(scan.findings.filter(({ layer }) => layer === 'policy').map(({ source }) => source)).toEqual([
+      'z',
+      'x',
+      'y',
+    ]);
+    // No policy takes back what another one decided.
+    expect(await api.scanInput('hello')).toMatchObject({ decision: 'flag', policies_used: ['z', 'x', 'y'] });
+    for (const { id } of made) await api.send('DELETE', `/policies/${id}`);
+  });
+
   it.each([
     [{ rules: [rule('score >', 'block')] }, /^rules\[0\]\.condition: /],
     [{ profile: 'nobody' }, /^profile: no profile has this name$/],

@@ -228,6 +228,39 @@ test.each([
   expect(blocked).toBe(isFired);
 });
 
+test.each([
+  ['any', true],
+  ['all', false],
+] as const)('a reflex of which one of two triggers fires acts if %s has to: %s', async (match, isBlocked) => {
+  const triggers = [
+    { type: 'on_finding', pattern: 'pii.*' } as const,
+    { type: 'on_pattern', pattern: 'x' } as const,
+  ];
+  const profile = rules({
+    awareness: [{ primitive: awareness({ action: 'log' }) }],
+    reflexes: [reflex({ triggers, match, actions: [{ type: 'block' }] })],
+  });
+  expect((await scanText('a@b.co', profile)).blocked).toBe(isBlocked);
+  // Both fire.
+  expect((await scanText('a@b.co x', profile)).blocked).toBe(true);
+});
+
+test('a profile overrides the threshold of a judgment', async () => {
+  const primitive = judgment({
+    domain: 'consistency',
+    threshold: 0.9,
+    assessors: [{ name: 'numbers', weight: 1, requires_context: true, config: {} }],
+  });
+  const decided = async (threshold: number | null) =>
+    (await scanText(claims, rules({ judgments: [{ primitive, threshold }] }), { context: { sources } }))
+      .decision;
+  expect([await decided(null), await decided(0.25), await decided(0.2501)]).toEqual([
+    'allow',
+    'flag',
+    'allow',
+  ]);
+});
+
 test('reflexes redact, rewrite and fall back', async () => {
   const act = (actions: Parameters<typeof reflex>[0] & object) =>
     scanText(
