@@ -68,7 +68,7 @@ const rowsOf = (plan: Plan): number =>
 async function rowsRead(filter: Partial<ScanFilter>): Promise<number> {
   const { sql } = server.db;
   const explaining = ((texts: TemplateStringsArray, ...values: never[]) =>
-    texts[0]!.trimStart().startsWith('select')
+    texts[0]!.trimStart().startsWith('select * from (')
       ? sql`explain (analyze, format json) ${sql(texts as never, ...values)}`
       : sql(texts as never, ...values)) as never as Sql;
   const none = {
@@ -76,7 +76,7 @@ async function rowsRead(filter: Partial<ScanFilter>): Promise<number> {
     ...{ fromId: undefined, toId: undefined },
   };
   const window = { order: newestScans, limit: 20, offset: 0, after: null };
-  const [row] = await scanStore(explaining).list(tenant, { ...none, ...filter }, window);
+  const [row] = (await scanStore(explaining).list(tenant, { ...none, ...filter }, window)).rows;
   const { 'QUERY PLAN': plan } = row as unknown as { 'QUERY PLAN': [{ Plan: Plan }] | string };
   const [{ Plan: root }] = typeof plan === 'string' ? (JSON.parse(plan) as [{ Plan: Plan }]) : plan;
   return rowsOf(root);
