@@ -54,7 +54,7 @@ const mostCounted = 0x7fff_ffff;
  * Makes the digits of UUIDv7s, each higher than the one before it (RFC 9562, 6.2, method 1): a counter begins at random and grows with
  * each, and the time does not go back when the clock is set back by less than ten seconds.
  */
-export function createDigits(now: () => number = Date.now): () => string {
+export function createDigits(now: () => number = () => Date.now()): () => string {
   const chance = new Uint16Array(drawn);
   let next = drawn;
   let time = -1;
