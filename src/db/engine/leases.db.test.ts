@@ -19,12 +19,12 @@ const lease = (id: string, ttlMs: number) =>
 const exists = async (id: string) => (await db.sql`select from jobs.lease where id = ${id}`).length > 0;
 
 test('a look for expired leases ends them, and tells when the next one expires', async () => {
-  const { endExpired } = leaseStore(db.sql);
-  expect(await endExpired(0)).toEqual({ found: false, nextMs: null });
+  const store = leaseStore(db.sql);
+  expect(await store.endExpired(0)).toEqual({ found: false, nextMs: null });
   await lease('expired', -1);
   await lease('later', 3_600_000);
   await lease('next', 1_800_000);
-  const { found, nextMs } = await endExpired(0);
+  const { found, nextMs } = await store.endExpired(0);
   expect(found).toBe(true);
   expect(nextMs).toBeGreaterThan(900_000);
   expect(nextMs).toBeLessThanOrEqual(1_800_000);

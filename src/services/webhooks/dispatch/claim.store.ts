@@ -1,4 +1,3 @@
-import type { Fragment } from 'postgres';
 import type { PayloadFormat } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Load, Rules } from './places.ts';
@@ -287,6 +286,8 @@ const taken = (sql: Sql, { count, shares }: ClaimRequest) => sql`
     where ${mayTake(sql, shares, sql`(places + of_tenant - 1)`, sql`(${shares.left}::integer - (rank - 1))`)}
     order by rank limit ${count}
   )`;
+
+type Fragment = ReturnType<Sql>;
 
 /** Whether a tenant with so many places may take one of those that are left: the rule of `places.ts`. */
 const mayTake = (
