@@ -70,9 +70,13 @@ export const leaseStore = (sql: Sql) => ({
 
   /**
    * Ends expired leases. Returns whether there are jobs whose lease has ended, or whose attempt takes too long, and the milliseconds
-   * until the next lease expires if nobody renews it; null when there is none.
+   * until the next lease expires if nobody renews it; null unless that is soon. Leases of outside workers that hold no job any more are
+   * left to expire, and nobody waits for their end.
    */
-  async endExpired(graceMs: number): Promise<{ readonly found: boolean; readonly nextMs: number | null }> {
+  async endExpired({ graceMs, soonMs }: { readonly graceMs: number; readonly soonMs: number }): Promise<{
+    readonly found: boolean;
+    readonly nextMs: number | null;
+  }> {
     const [row] = await sql<[{ found: boolean; nextMs: number | null }]>`
       with expired as (
         select id from jobs.lease where expires_at < statement_timestamp() limit 1000 for update skip locked
@@ -81,7 +85,8 @@ export const leaseStore = (sql: Sql) => ({
       select exists (select from ended) or exists (select from jobs.job where ${isAstray(sql, graceMs)}) as found,
         (
           select extract(epoch from min(expires_at) - statement_timestamp())::float8 * 1000 from jobs.lease
-          where expires_at >= statement_timestamp()
+          where expires_at between statement_timestamp() and statement_timestamp() + ${milliseconds(sql, soonMs)}
+            and (kind = 'process' or exists (select from jobs.job where state = 'running' and lease_id = lease.id))
         ) as "nextMs"`;
     return row;
   },

@@ -42,7 +42,7 @@ export interface Leases {
 
 /** The most milliseconds between two looks for leases that have expired. */
 const reapMs = 1_000;
-/** The least of them when a lease is about to expire: leases of outside workers may do so one after the other. */
+/** The least of them when a lease is about to expire: others may do so right after it. */
 const shortReapMs = 200;
 /** Milliseconds by which an attempt may exceed its timeout before it counts as failed. */
 export const graceMs = 5_000;
@@ -62,7 +62,8 @@ export function createLeases(deps: LeasesDeps): Leases {
   let stopped = false;
   let heartbeat: Heartbeat | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const expiry = atExpiry(reapMs, () => void passes.run());
+  const everyMs = Math.min(reapMs, ttlMs / beats);
+  const expiry = atExpiry(() => void passes.run());
   let compareAt = performance.now() + compareMs;
   const steady = steadiness(ttlMs);
 
@@ -97,7 +98,7 @@ export function createLeases(deps: LeasesDeps): Leases {
       if (alone) await renewHere();
       const mayReap = alone || steady(Number(Atomics.load(cells, cell.renewed)) / 1e6, performance.now());
       if (mayReap) {
-        const { found, nextMs } = await store.endExpired(graceMs);
+        const { found, nextMs } = await store.endExpired({ graceMs, soonMs: everyMs });
         expiry.in(nextMs);
         if (found) await reap(deps);
       }
@@ -125,10 +126,7 @@ export function createLeases(deps: LeasesDeps): Leases {
               log.warn({ err: error }, 'no lease of jobs could be taken'),
             ),
         });
-      timer = setInterval(
-        () => void passes.run(),
-        Math.min(reapMs, ttlMs / beats) * (0.9 + Math.random() * 0.2),
-      ).unref();
+      timer = setInterval(() => void passes.run(), everyMs * (0.9 + Math.random() * 0.2)).unref();
       void passes.run();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),
@@ -145,16 +143,15 @@ export function createLeases(deps: LeasesDeps): Leases {
 }
 
 /**
- * Looks for expired leases at the moment when one expires, if that is sooner than the next look. Leases that are renewed in time
- * never come so near to their end, so they cause no such looks.
+ * Looks for expired leases at the moment when one expires, if that is before the next look. Leases that are renewed in time never come so
+ * near to their end, so they cause no such looks.
  */
-export function atExpiry(everyMs: number, look: () => void) {
+export function atExpiry(look: () => void) {
   let timer: NodeJS.Timeout | undefined;
   return {
     in(ms: number | null): void {
       clearTimeout(timer);
-      if (ms !== null && ms < everyMs)
-        timer = setTimeout(look, Math.max(shortReapMs, Math.ceil(ms) + 1)).unref();
+      if (ms !== null) timer = setTimeout(look, Math.max(shortReapMs, Math.ceil(ms) + 1)).unref();
     },
     stop: () => clearTimeout(timer),
   };

@@ -45,7 +45,8 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
   let renewedAt = -Infinity;
   let compareAt = performance.now() + compareMs;
   let timer: NodeJS.Timeout | undefined;
-  const expiry = atExpiry(ttlMs / beats, () => void beat.run());
+  const everyMs = ttlMs / beats;
+  const expiry = atExpiry(() => void beat.run());
 
   async function renew(): Promise<void> {
     const began = performance.now();
@@ -67,7 +68,7 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
   /** After an outage every living process has time to renew its lease before the others are ended. */
   async function reap(): Promise<void> {
     if (!steady(renewedAt, performance.now())) return;
-    expiry.in((await leases.endExpired(0)).nextMs);
+    expiry.in((await leases.endExpired({ graceMs: 0, soonMs: everyMs })).nextMs);
     onReturned(await deliveries.putBackLost());
   }
 
@@ -89,7 +90,7 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
     async start() {
       if (alone) await deliveries.putBackAll();
       else await take();
-      timer = setInterval(() => void beat.run(), ttlMs / beats).unref();
+      timer = setInterval(() => void beat.run(), everyMs).unref();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),
     async stop() {
