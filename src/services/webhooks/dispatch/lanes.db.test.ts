@@ -136,7 +136,7 @@ describe('receivers that hang', () => {
     const dispatcher = await one.start({ env: { PLINTH_WEBHOOKS_CONCURRENCY: '64' } });
     for (const [tenant, most] of Object.entries({ first: 48, second: 4, third: 2, fourth: 2 })) {
       const before = held.length;
-      const bad = await endpoints(Array.from({ length: 60 }, () => tenant));
+      const bad = await endpoints(Array.from({ length: most }, () => tenant));
       await laneStore(one.db.sql).create(bad);
       await one.db.sql`update webhooks.lane set last_success_at = now(), window_size = 20`;
       dispatcher.hint(bad);
