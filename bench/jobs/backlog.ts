@@ -32,8 +32,11 @@ export function backlog(): AsyncIterable<Row> {
         'one tenant',
       );
       // The claimed jobs are gone from the first queue, and delayed jobs stand in the way of the remaining ones.
-      await small.sql`delete from jobs.job where queue = 'jobs'`;
-      await large.sql`update jobs.job set run_at = now() + interval '1 hour' where queue = 'jobs' and state = 'pending'`;
+      await small.maintenance((sql) => sql`delete from jobs.job where queue = 'jobs'`);
+      await large.maintenance(
+        (sql) =>
+          sql`update jobs.job set run_at = now() + interval '1 hour' where queue = 'jobs' and state = 'pending'`,
+      );
       for (const db of [small, large]) await seed(db, { queue: 'jobs', jobs: few });
       yield await compared(
         sides,

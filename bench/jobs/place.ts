@@ -1,6 +1,7 @@
 /** The set-up that most measurements of the jobs share. */
 import { tmpdir } from 'node:os';
 import { type Database, openDatabase } from '../../src/db/index.ts';
+import { createPool } from '../../src/db/sql.ts';
 import { log, type Place, withPlace } from '../place.ts';
 import { notMeasured, type Row } from '../row.ts';
 
@@ -35,7 +36,12 @@ export function onServer(
   });
 }
 
-/** Brings the statistics up to date, so that no statement is planned for an empty table. */
-export async function analyze({ sql }: Pick<Database, 'sql'>): Promise<void> {
-  await sql.unsafe('vacuum analyze');
+/**
+ * Brings the statistics up to date, so that no statement is planned for an empty table. Its own connection has no time limit, which
+ * a million rows would exceed, and `vacuum` cannot run in a transaction.
+ */
+export async function analyze({ sql, url }: Pick<Database, 'sql' | 'url'>): Promise<void> {
+  if (url === undefined) return void (await sql.unsafe('vacuum analyze'));
+  const patient = createPool({ max: 1, fetch_types: false }, url);
+  await patient.unsafe('vacuum analyze').finally(() => patient.end());
 }

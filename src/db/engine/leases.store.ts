@@ -68,15 +68,27 @@ export const leaseStore = (sql: Sql) => ({
     await sql`delete from jobs.lease where kind = 'process'`;
   },
 
-  /** Ends expired leases. Returns whether there are jobs whose lease has ended, or whose attempt takes too long. */
-  async endExpired(graceMs: number): Promise<boolean> {
-    const [row] = await sql<[{ found: boolean }]>`
+  /**
+   * Ends expired leases. Returns whether there are jobs whose lease has ended, or whose attempt takes too long, and the milliseconds
+   * until the next lease expires if nobody renews it; null unless that is soon. Leases of outside workers that hold no job any more are
+   * left to expire, and nobody waits for their end.
+   */
+  async endExpired({ graceMs, soonMs }: { readonly graceMs: number; readonly soonMs: number }): Promise<{
+    readonly found: boolean;
+    readonly nextMs: number | null;
+  }> {
+    const [row] = await sql<[{ found: boolean; nextMs: number | null }]>`
       with expired as (
         select id from jobs.lease where expires_at < statement_timestamp() limit 1000 for update skip locked
       ),
       ended as (delete from jobs.lease using expired where lease.id = expired.id returning lease.id)
-      select exists (select from ended) or exists (select from jobs.job where ${isAstray(sql, graceMs)}) as found`;
-    return row.found;
+      select exists (select from ended) or exists (select from jobs.job where ${isAstray(sql, graceMs)}) as found,
+        (
+          select extract(epoch from min(expires_at) - statement_timestamp())::float8 * 1000 from jobs.lease
+          where expires_at between statement_timestamp() and statement_timestamp() + ${milliseconds(sql, soonMs)}
+            and (kind = 'process' or exists (select from jobs.job where state = 'running' and lease_id = lease.id))
+        ) as "nextMs"`;
+    return row;
   },
 
   /** Notes on the leases of outside workers that these jobs were taken from them. */

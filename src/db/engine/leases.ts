@@ -42,6 +42,8 @@ export interface Leases {
 
 /** The most milliseconds between two looks for leases that have expired. */
 const reapMs = 1_000;
+/** The least of them when a lease is about to expire: others may do so right after it. */
+const shortReapMs = 200;
 /** Milliseconds by which an attempt may exceed its timeout before it counts as failed. */
 export const graceMs = 5_000;
 /** Milliseconds between two comparisons of what runs under the lease with what is held. */
@@ -60,6 +62,8 @@ export function createLeases(deps: LeasesDeps): Leases {
   let stopped = false;
   let heartbeat: Heartbeat | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const everyMs = Math.min(reapMs, ttlMs / beats);
+  const expiry = atExpiry(() => void passes.run());
   let compareAt = performance.now() + compareMs;
   const steady = steadiness(ttlMs);
 
@@ -93,7 +97,11 @@ export function createLeases(deps: LeasesDeps): Leases {
     try {
       if (alone) await renewHere();
       const mayReap = alone || steady(Number(Atomics.load(cells, cell.renewed)) / 1e6, performance.now());
-      if (mayReap && (await store.endExpired(graceMs))) await reap(deps);
+      if (mayReap) {
+        const { found, nextMs } = await store.endExpired({ graceMs, soonMs: everyMs });
+        expiry.in(nextMs);
+        if (found) await reap(deps);
+      }
       if (performance.now() < compareAt) return;
       compareAt = performance.now() + compareMs;
       deps.hint(new Set(await store.putBackStrays(id, deps.held())));
@@ -118,10 +126,7 @@ export function createLeases(deps: LeasesDeps): Leases {
               log.warn({ err: error }, 'no lease of jobs could be taken'),
             ),
         });
-      timer = setInterval(
-        () => void passes.run(),
-        Math.min(reapMs, ttlMs / beats) * (0.9 + Math.random() * 0.2),
-      ).unref();
+      timer = setInterval(() => void passes.run(), everyMs * (0.9 + Math.random() * 0.2)).unref();
       void passes.run();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),
@@ -129,10 +134,26 @@ export function createLeases(deps: LeasesDeps): Leases {
       stopped = true;
       clearInterval(timer);
       await passes.settled();
+      expiry.stop();
       await heartbeat?.stop();
       const queues = await store.release(id).catch(() => []);
       deps.hint(new Set(queues));
     },
+  };
+}
+
+/**
+ * Looks for expired leases at the moment when one expires, if that is before the next look. Leases that are renewed in time never come so
+ * near to their end, so they cause no such looks.
+ */
+export function atExpiry(look: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    in(ms: number | null): void {
+      clearTimeout(timer);
+      if (ms !== null) timer = setTimeout(look, Math.max(shortReapMs, Math.ceil(ms) + 1)).unref();
+    },
+    stop: () => clearTimeout(timer),
   };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { until } from '../../../testing/until.ts';
 import { claim } from './claim.store.ts';
 import { laneStore } from './lanes.store.ts';
+import { Places } from './places.ts';
 import { dispatching } from './testing/dispatching.ts';
 
 const one = dispatching();
@@ -23,7 +24,13 @@ describe.runIf(inject('engine') === 'postgres')('the claim of one process', () =
       leaseId: 'lease_late',
       lanes,
       count: 8,
-      shares: { left: 8, perFree: 3, unproven: 8, unprovenOfTenant: 8, inFlight: new Map() },
+      shares: {
+        left: 8,
+        rules: new Places(8).rules,
+        unproven: 8,
+        unprovenOfTenant: 8,
+        inFlight: new Map(),
+      },
     });
     await until(async () => {
       const sleeping =

@@ -1,6 +1,6 @@
 import type { PayloadFormat } from '../../../../generated/webhooks/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import type { Load } from './places.ts';
+import type { Load, Rules } from './places.ts';
 import { firstWindow } from './window.ts';
 
 /** The lane of an endpoint that may have deliveries due. */
@@ -23,8 +23,8 @@ export interface ClaimRequest {
 export interface Shares {
   /** The places that are left. */
   readonly left: number;
-  /** The most deliveries of a tenant in flight for each place that is left. */
-  readonly perFree: number;
+  /** What decides how many of them a tenant may have. */
+  readonly rules: Rules;
   /** The most deliveries to unproven receivers. */
   readonly unproven: number;
   /** The most of them of one tenant, with those that it has in flight. */
@@ -271,7 +271,7 @@ const taken = (sql: Sql, { count, shares }: ClaimRequest) => sql`
   ),
   of_kinds as (
     select of_tenants.*, row_number() over (partition by is_unproven order by nth, ordinal) as of_kind from of_tenants
-    where places < ${shares.perFree * shares.left}::integer
+    where ${mayTake(sql, shares, sql`places`, sql`${shares.left}::integer`)}
       and (not is_unproven or of_tenant + unproven <= ${shares.unprovenOfTenant})
   ),
   in_turn as (
@@ -283,9 +283,22 @@ const taken = (sql: Sql, { count, shares }: ClaimRequest) => sql`
   ),
   taken as materialized (
     select place, endpoint_id from in_turn
-    where places + of_tenant - 1 < ${shares.perFree}::integer * (${shares.left}::integer - (rank - 1))
+    where ${mayTake(sql, shares, sql`(places + of_tenant - 1)`, sql`(${shares.left}::integer - (rank - 1))`)}
     order by rank limit ${count}
   )`;
+
+type Fragment = ReturnType<Sql>;
+
+/** Whether a tenant with so many places may take one of those that are left: the rule of `places.ts`. */
+const mayTake = (
+  sql: Sql,
+  { rules: { reserve, perFree, partOfRest } }: Shares,
+  taken: Fragment,
+  left: Fragment,
+) => sql`(
+  ${taken} < ${perFree}::integer * (${left} - ${reserve}::integer)
+  or ${taken} * ${1 - partOfRest}::float8 < ${left} * ${partOfRest}::float8
+)`;
 
 const inFlight = (sql: Sql, { inFlight }: Shares) => {
   const loads = [...inFlight.values()];

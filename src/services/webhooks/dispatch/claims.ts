@@ -6,7 +6,6 @@ import { LaneQueue, type Turn } from './lane-queue.ts';
 import { laneStore } from './lanes.store.ts';
 import type { Lease } from './lease.ts';
 import { ParkedLanes } from './parked-lanes.ts';
-import { perFree } from './places.ts';
 import type { Work } from './work.ts';
 
 export interface ClaimsDeps {
@@ -77,7 +76,7 @@ export function createClaims({ db, log, lease, work }: ClaimsDeps): Claims {
       count: Math.min(places.atOnce, mostPerClaim),
       shares: {
         left: places.left,
-        perFree,
+        rules: places.rules,
         unproven: places.unproven.left,
         unprovenOfTenant: places.mostUnprovenOfTenant,
         inFlight: places.loads(),

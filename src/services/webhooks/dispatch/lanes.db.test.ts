@@ -132,6 +132,23 @@ describe('receivers that hang', () => {
     await until(() => hanging.received.length > 100);
   });
 
+  it('and always worked until one tenant after the other began to hang leave places to those that work', async () => {
+    const dispatcher = await one.start({ env: { PLINTH_WEBHOOKS_CONCURRENCY: '64' } });
+    for (const [tenant, most] of Object.entries({ first: 48, second: 4, third: 2, fourth: 2 })) {
+      const before = held.length;
+      const bad = await endpoints(Array.from({ length: most }, () => tenant));
+      await laneStore(one.db.sql).create(bad);
+      await one.db.sql`update webhooks.lane set last_success_at = now(), window_size = 20`;
+      dispatcher.hint(bad);
+      await until(() => held.length === before + most);
+    }
+    const good = await one.make.endpoint({ tenant_id: 'good', url: one.receiver.url });
+    await one.make.deliveries(good, 50);
+    dispatcher.hint([good]);
+    await until(() => one.receiver.received.length === 50);
+    expect(held).toHaveLength(56);
+  });
+
   it.each([
     ['are new', {}],
     ['fail', { consecutive_failures: 1, last_success_at: '2026-11-20T09:00:00Z', window_size: 5 }],

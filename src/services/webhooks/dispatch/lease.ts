@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { leaseStore as processLeases } from '../../../db/engine/leases.store.ts';
-import { steadiness } from '../../../db/engine/leases.ts';
+import { atExpiry, steadiness } from '../../../db/engine/leases.ts';
 import { isPassing } from '../../../db/engine/repetition.ts';
 import type { Database, Log } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -45,6 +45,8 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
   let renewedAt = -Infinity;
   let compareAt = performance.now() + compareMs;
   let timer: NodeJS.Timeout | undefined;
+  const everyMs = ttlMs / beats;
+  const expiry = atExpiry(() => void beat.run());
 
   async function renew(): Promise<void> {
     const began = performance.now();
@@ -66,7 +68,7 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
   /** After an outage every living process has time to renew its lease before the others are ended. */
   async function reap(): Promise<void> {
     if (!steady(renewedAt, performance.now())) return;
-    await leases.endExpired(0);
+    expiry.in((await leases.endExpired({ graceMs: 0, soonMs: everyMs })).nextMs);
     onReturned(await deliveries.putBackLost());
   }
 
@@ -88,12 +90,13 @@ export function createLease({ db, log, ttlMs, held, onReturned }: LeaseDeps): Le
     async start() {
       if (alone) await deliveries.putBackAll();
       else await take();
-      timer = setInterval(() => void beat.run(), ttlMs / beats).unref();
+      timer = setInterval(() => void beat.run(), everyMs).unref();
     },
     compare: () => void (compareAt = Math.min(compareAt, performance.now() + shortCompareMs)),
     async stop() {
       clearInterval(timer);
       await beat.settled();
+      expiry.stop();
       onReturned(await deliveries.release(id).catch(() => []));
     },
   };

@@ -17,17 +17,38 @@ export interface Room {
 
 /** What a tenant has in flight. */
 export interface Load {
-  /** The places that count as its own: those that it has taken, or more when its data is large. */
+  /** The places that count as its own: those that it has taken, or all when its data is large. */
   readonly places: number;
   /** The places of its unproven receivers. */
   readonly unproven: number;
 }
 
+/** What decides how many places a tenant may have. */
+export interface Rules {
+  /** So many places are a reserve. */
+  readonly reserve: number;
+  /** The most attempts of a tenant for each place that is left beyond the reserve. */
+  readonly perFree: number;
+  /** With no more than this part of what is left, a tenant may take places of the reserve too. */
+  readonly partOfRest: number;
+}
+
 /**
- * The most attempts of a tenant for each place that is left. A tenant alone has three quarters of the places, and however many it may
- * take at once when all its receivers begin to hang, it leaves some: the more others take, the fewer it may have.
+ * The rules for so many places. A tenant alone has three quarters of them, and the more others take, the fewer it may have. When tenants
+ * begin to hang one after the other, each takes but an eighth of what is left of the reserve, so those that work find places.
  */
-export const perFree = 3;
+const rulesOf = (most: number): Rules => ({
+  reserve: Math.ceil((most * 3) / 16),
+  perFree: 12,
+  partOfRest: 1 / 8,
+});
+
+/** How many of `left` a tenant that has taken some may take by these rules. */
+function shareOf(taken: number, left: number, { reserve, perFree, partOfRest }: Rules): number {
+  const beyond = (perFree * (left - reserve) - taken) / (perFree + 1);
+  const ofRest = partOfRest * left - (1 - partOfRest) * taken;
+  return Math.max(0, Math.ceil(beyond), Math.ceil(ofRest));
+}
 
 /** The part of the places that all unproven receivers share, so that those that work have the rest to themselves. */
 const unprovenPart = 1 / 2;
@@ -37,6 +58,7 @@ const tenantPart = 1 / 16;
 /** The most bytes of data in flight before nothing more begins, and the most of one delivery. */
 const mostBytes = 64 * 1_024 * 1_024;
 const mostOfDelivery = 256 * 1_024;
+const rulesOfBytes = rulesOf(mostBytes);
 
 interface Taken {
   places: number;
@@ -50,6 +72,7 @@ export class Places implements Room {
   readonly mostUnprovenOfTenant: number;
   /** What unproven receivers may have. */
   readonly unproven: Room;
+  readonly rules: Rules;
   readonly #most: number;
   readonly #mostUnproven: number;
   readonly #tenants = new Map<string, Taken>();
@@ -57,6 +80,7 @@ export class Places implements Room {
 
   constructor(most: number) {
     this.#most = most;
+    this.rules = rulesOf(most);
     this.#mostUnproven = Math.ceil(most * unprovenPart);
     this.mostUnprovenOfTenant = Math.ceil(most * tenantPart);
     const left = () => Math.max(0, Math.min(this.left, this.#mostUnproven - this.#all.unproven));
@@ -76,16 +100,13 @@ export class Places implements Room {
   }
 
   leftOf(tenantId: string): number {
-    const { left } = this;
     const { places } = this.#loadOf(this.#tenants.get(tenantId));
-    // The most n with places + n - 1 < perFree * (left - (n - 1)).
-    const most = Math.ceil((perFree * left + perFree + 1 - places) / (perFree + 1)) - 1;
-    return Math.max(0, Math.min(left, most));
+    return Math.min(this.left, shareOf(places, this.left, this.rules));
   }
 
   /** How many attempts may begin before the sizes of their data are known: so many that data of one tenant leaves room for others. */
   get atOnce(): number {
-    const most = (this.#bytesLeft * perFree) / (perFree + 1) / mostOfDelivery;
+    const most = shareOf(0, this.#bytesLeft, rulesOfBytes) / mostOfDelivery;
     return Math.min(this.left, Math.max(1, Math.floor(most)));
   }
 
@@ -106,12 +127,11 @@ export class Places implements Room {
     return Math.max(0, mostBytes - this.#all.bytes);
   }
 
-  /** A tenant with a part of the bytes has as large a part of the places, or it could fill the one without the other. */
+  /** A tenant that has its share of the bytes counts as if it had all places. */
   #loadOf(taken: Taken | undefined): Load {
     if (taken === undefined) return { places: 0, unproven: 0 };
-    const { left } = this;
-    const ofBytes = left === 0 ? 0 : Math.ceil((taken.bytes / this.#bytesLeft) * left);
-    return { places: Math.max(taken.places, ofBytes), unproven: taken.unproven };
+    const mayHaveMore = shareOf(taken.bytes, this.#bytesLeft, rulesOfBytes) > 0;
+    return { places: mayHaveMore ? taken.places : this.rules.perFree * this.#most, unproven: taken.unproven };
   }
 
   #add({ tenantId, isUnproven, bytes }: Holder, places: 1 | -1): void {
