@@ -68,6 +68,21 @@ describe('an event', () => {
     expect(await refused(body)).toEqual(answer);
   });
 
+  it('with more digits than a number of JSON keeps is refused, alone and in a batch', async () => {
+    const sent = '{"feature_key":"calls","quantity":1.0000000000000000001}';
+    const refusal = (path: string, body: string) =>
+      api.refusal('POST', `/billing/meter/events${path}`, {
+        ...own,
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      });
+    const problem = 'quantity: more than 15 significant digits';
+    expect(await refusal('', sent)).toEqual([400, 'invalid_input', problem]);
+    expect(await refusal('/batch', `{"events":[${sent}]}`)).toEqual([
+      ...[400, 'invalid_input', `events[0].${problem}`],
+    ]);
+  });
+
   it.each([
     ['quantity', 1e308],
     ['quantity', 2 ** 53],
