@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
 import { serverBy, TestClock, tools, usd } from '../testing.ts';
 
 let server: TestServer;
@@ -128,9 +129,9 @@ describe('of a customer', () => {
     await Promise.all(Array.from({ length: 3 }, () => api.use(tenant, 'seats', 1)));
     const invoice = await api.finalize(await api.draft(subscription));
     const payment = await api.send('POST', '/billing/payments', { body: { invoice_id: invoice.id } });
-    await expect
-      .poll(async () => (await api.send('GET', `/billing/payments/${payment.id}`)).status)
-      .toBe('succeeded');
+    await until(
+      async () => (await api.send('GET', `/billing/payments/${payment.id}`)).status === 'succeeded',
+    );
     const refund = { amount: usd(1_000), reason: 'a gesture' };
     await api.send('POST', `/billing/payments/${payment.id}/refund`, { body: refund });
     await credit(customer.id, { amount: usd(300), reason: 'outage' });

@@ -49,7 +49,8 @@ describe('an event', () => {
   it('of a period that is over counts there', async () => {
     const late = await event({ timestamp: '2026-02-14T10:00:00+01:00' });
     expect(late).toMatchObject({
-      ...{ status: 'counted', timestamp: '2026-02-14T09:00:00.000Z', period_start: start },
+      ...{ status: 'counted', timestamp: '2026-02-14T09:00:00.000Z', period_start: start,
+      void_reason: null },
     });
   });
 
@@ -71,11 +72,7 @@ describe('an event', () => {
   it('with more digits than a number of JSON keeps is refused, alone and in a batch', async () => {
     const sent = '{"feature_key":"calls","quantity":1.0000000000000000001}';
     const refusal = (path: string, body: string) =>
-      api.refusal('POST', `/billing/meter/events${path}`, {
-        ...own,
-        body,
-        headers: { 'Content-Type': 'application/json' },
-      });
+      api.refusal('POST', `/billing/meter/events${path}`, { ...own, body });
     const problem = 'quantity: more than 15 significant digits';
     expect(await refusal('', sent)).toEqual([400, 'invalid_input', problem]);
     expect(await refusal('/batch', `{"events":[${sent}]}`)).toEqual([
