@@ -40,7 +40,7 @@ describe('an event', () => {
       ...{ id: expect.stringMatching(/^uevt_/), tenant_id: 'acme', app_id: 'default', feature_key: 'calls' },
       ...{ quantity: 2.5, idempotency_key: 'first', metadata: { region: 'eu' }, status: 'counted' },
       ...{ timestamp: shifted(0), accepted_at: shifted(0), subscription_id: acme.id },
-      period_start: '2026-02-15T10:00:00.000Z',
+      ...{ period_start: '2026-02-15T10:00:00.000Z', void_reason: null },
     });
     const sum = { quantity: '2.5', count: 1 };
     expect(await sumsOf(server.db.sql, 'acme')).toEqual({ events: sum, totals: sum, days: sum });
@@ -49,8 +49,7 @@ describe('an event', () => {
   it('of a period that is over counts there', async () => {
     const late = await event({ timestamp: '2026-02-14T10:00:00+01:00' });
     expect(late).toMatchObject({
-      ...{ status: 'counted', timestamp: '2026-02-14T09:00:00.000Z', period_start: start,
-      void_reason: null },
+      ...{ status: 'counted', timestamp: '2026-02-14T09:00:00.000Z', period_start: start },
     });
   });
 
