@@ -122,13 +122,15 @@ describe('of a customer', () => {
 
   it('everything is exported, a record a line', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/billing/payment-methods', {
+    const method = await api.send('POST', '/billing/payment-methods', {
       body: { customer_id: customer.id, token: 'tok_visa' },
     });
     const subscription = await api.subscribe(tenant, await api.plan());
     await Promise.all(Array.from({ length: 3 }, () => api.use(tenant, 'seats', 1)));
     const invoice = await api.finalize(await api.draft(subscription));
-    const payment = await api.send('POST', '/billing/payments', { body: { invoice_id: invoice.id } });
+    const payment = await api.send('POST', '/billing/payments', {
+      body: { invoice_id: invoice.id, payment_method_id: method.id },
+    });
     await until(
       async () => (await api.send('GET', `/billing/payments/${payment.id}`)).status === 'succeeded',
     );
