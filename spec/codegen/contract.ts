@@ -1,5 +1,6 @@
 /** Reads the compiled OpenAPI documents into the form that every generator in this folder uses. */
 import { anyTextsOf } from './any-texts.ts';
+import { exactNumbersOf } from './exact-numbers.ts';
 import { leewayOf, type Leeway } from './leeway.ts';
 import { momentsOf } from './moments.ts';
 import type { Places } from './places.ts';
@@ -30,6 +31,7 @@ export interface Schema {
   'x-folded'?: boolean;
   /** Whether the text may be any string, even with U+0000 or lone surrogates. */
   'x-any-text'?: boolean;
+  'x-exact'?: boolean;
   /** Members that `null` resets to their default, with that default. */
   'x-restores'?: Record<string, unknown>;
 }
@@ -113,6 +115,8 @@ export interface Operation {
     moments: Places | null;
     /** Where the body contains texts that may be any string. */
     anyTexts: Places | null;
+    /** Where the body contains numbers that are kept exactly. */
+    exactNumbers: Places | null;
   };
   responses: Response[];
   /** Event name → schema, for an operation that answers with a stream of server-sent events. */
@@ -287,6 +291,7 @@ function readBody(
     leeway: schema ? leewayOf(raw.components.schemas, schema, verb) : null,
     moments: schema ? momentsOf(raw.components.schemas, schema) : null,
     anyTexts: schema ? anyTextsOf(raw.components.schemas, schema) : null,
+    exactNumbers: schema ? exactNumbersOf(raw.components.schemas, schema) : null,
   };
 }
 

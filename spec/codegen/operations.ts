@@ -94,6 +94,8 @@ export interface Operation {
     readonly moments?: Moments;
     /** Where it carries texts that may be any string, even with U+0000 or lone surrogates. */
     readonly anyTexts?: Places;
+    /** Where it carries numbers that must be written with so few digits that none is lost. */
+    readonly exactNumbers?: Places;
   };
   readonly responses: readonly {
     readonly status: number;
@@ -185,6 +187,7 @@ function entry({ name, ownTenants, ownApps }: ServiceContract, operation: Operat
       leeway: body.leeway,
       ...(body.moments && { moments: body.moments }),
       ...(body.anyTexts && { anyTexts: body.anyTexts }),
+      ...(body.exactNumbers && { exactNumbers: body.exactNumbers }),
     },
     responses: operation.responses.map(({ status, content, headers }) => ({
       status,

@@ -74,6 +74,11 @@ export function $anyText(context, target) {
   setExtension(context.program, target, 'x-any-text', true);
 }
 
+/** A number that is kept exactly, as far as JSON numbers are. */
+export function $exact(context, target) {
+  setExtension(context.program, target, 'x-exact', true);
+}
+
 /** A path parameter that takes slashes too. */
 export function $greedy(context, target) {
   setExtension(context.program, target, 'x-greedy', true);

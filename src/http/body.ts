@@ -58,7 +58,7 @@ function rawReader({ contentTypes, limit }: Body, time: BodyTime | undefined): R
 
 function parsingReader(body: Body, time: BodyTime | undefined): ReadBody {
   const most = mostValues(body);
-  const parseCounted = (bytes: Buffer) => parseJson(bytes, most, body.anyTexts);
+  const parseCounted = (bytes: Buffer) => parseJson(bytes, most, body);
   return (req) => {
     if (!hasBody(req)) {
       if (body.required) throw Invalid('body: required');

@@ -168,3 +168,29 @@ test('the text of a body is known as long as the body is', () => {
   expect(jsonTextOf(body)).toBe(text);
   expect(jsonTextOf({ ...body })).toBeUndefined();
 });
+
+describe('a number that is kept exactly', () => {
+  const exactNumbers = {
+    members: { quantity: true, events: { items: { members: { quantity: true } } } },
+  } as const;
+  const parseExact = (text: string) => parseJson(Buffer.from(text), most, { exactNumbers });
+
+  test.each([
+    ['{"quantity":1.0000000000000000001}', 'quantity'],
+    ['{"quantity":1000000000000000.5}', 'quantity'],
+    ['{"quantity":-12345678901234567e-20}', 'quantity'],
+    ['{"events":[{"quantity":1},{"share":0.1,"quantity":0.1234567890123456}]}', 'events[1].quantity'],
+  ])('is not rounded: %s', (text, field) => {
+    expect(() => parseExact(text)).toThrow(`${field}: more than 15 significant digits`);
+  });
+
+  test.each([
+    ['{"quantity":1.00000000000000000000}'],
+    ['{"quantity":0.000000000000000000012345}'],
+    ['{"quantity":100000000000000000000}'],
+    ['{"quantity":123456789012.345e3}'],
+    ['{"share":1.0000000000000000001,"events":[{"share":0.1234567890123456789}]}'],
+  ])('keeps its value, and others may be rounded: %s', (text) => {
+    expect(parseExact(text)).toEqual(JSON.parse(text));
+  });
+});

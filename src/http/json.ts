@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Invalid } from '../lib/errors.ts';
 import { jsonObjection } from './json-objection.ts';
 import { scanJson } from './json-scan.ts';
-import type { Places } from './operation.ts';
+import type { Body } from './operation.ts';
 import { checkJsonText } from './text.ts';
 
 /** The texts of the bodies in use. */
@@ -11,15 +11,19 @@ const texts = new WeakMap<object, string>();
 /** The text from which a body was parsed, for operations that keep a part of it as it was sent. Undefined for anything but a whole body. */
 export const jsonTextOf = (body: object): string | undefined => texts.get(body);
 
+/** Where a body contains values with rules of their own. */
+type Special = Pick<Body, 'anyTexts' | 'exactNumbers'>;
+
 /** Reads a JSON body. Throws `Invalid`, which names the problem but repeats no value of the body. */
-export function parseJson(bytes: Buffer, most: number, anyTexts?: Places): unknown {
+export function parseJson(bytes: Buffer, most: number, { anyTexts, exactNumbers }: Special = {}): unknown {
   if (!isUtf8(bytes)) throw Invalid('body: must be UTF-8');
   const { members, riskyNumbers } = scanJson(bytes, most);
   const text = bytes.toString('utf8');
   const value = parse(text);
   checkJsonText(text, value, anyTexts);
   // Only a suspicious text is examined closely, because that costs much more than parsing.
-  const objection = riskyNumbers || countMembers(value) < members ? jsonObjection(text) : undefined;
+  const objection =
+    riskyNumbers || countMembers(value) < members ? jsonObjection(text, exactNumbers) : undefined;
   if (objection !== undefined) throw Invalid(objection);
   if (typeof value === 'object' && value !== null) texts.set(value, text);
   return value;

@@ -83,7 +83,7 @@ function encodedAndParsed(given: unknown, body: Body): unknown {
   }
   const bytes = Buffer.from(text);
   if (bytes.length > body.limit) throw tooLarge(body);
-  return parseJson(bytes, mostValues(body), body.anyTexts);
+  return parseJson(bytes, mostValues(body), body);
 }
 
 /** The type of a body is the one that the SDK would send: that of a Blob, else the first documented one. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseJson } from './json.ts';
 
 const anyTexts = { members: { text: true, messages: { items: { members: { content: true } } } } } as const;
-const parse = (text: string) => parseJson(Buffer.from(text), 100, anyTexts);
+const parse = (text: string) => parseJson(Buffer.from(text), 100, { anyTexts });
 
 it('texts that may be any string are taken as they are', () => {
   expect(parse(String.raw`{"text":"\u0000\ud800","messages":[{"content":"\udfff"}]}`)).toEqual({

@@ -1,6 +1,7 @@
 import { Invalid } from '../lib/errors.ts';
 import { clipped } from './clipped.ts';
 import type { Places } from './operation.ts';
+import { placesInItems, placesInMember } from './places.ts';
 
 /**
  * Refuses characters that PostgreSQL cannot store or would merge: U+0000 and lone surrogates. They are refused on arrival, so
@@ -26,19 +27,12 @@ export function checkJsonText(raw: string, value: unknown, anyTexts?: Places): v
     if (typeof found === 'string') {
       if (free !== true) checkText(found, path || 'body');
     } else if (Array.isArray(found)) {
-      found.forEach((item, index) => open.push([item, `${path}[${index}]`, within(free)?.items]));
+      found.forEach((item, index) => open.push([item, `${path}[${index}]`, placesInItems(free)]));
     } else if (typeof found === 'object' && found !== null) {
       for (const [name, member] of Object.entries(found)) {
         checkText(name, path ? `${path}: a member name` : 'body: a member name');
-        open.push([member, path ? `${path}.${clipped(name)}` : clipped(name), freeMember(free, name)]);
+        open.push([member, path ? `${path}.${clipped(name)}` : clipped(name), placesInMember(free, name)]);
       }
     }
   }
-}
-
-const within = (free: Places | undefined) => (free === true ? undefined : free);
-
-function freeMember(free: Places | undefined, name: string): Places | undefined {
-  const { members, values } = within(free) ?? {};
-  return members !== undefined && Object.hasOwn(members, name) ? members[name] : values;
 }

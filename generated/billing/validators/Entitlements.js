@@ -6,7 +6,7 @@ const { Entitlements_check_body, Entitlements_checkBatch_body } = (() => {
 
 const Entitlements_check_body = validate20;
 const schema31 = {"$id":"Entitlements_check_body","$ref":"contract#/$defs/EntitlementCheck"};
-const schema33 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"type":"number","format":"double","minimum":1e-12,"maximum":1000000000000,"default":1},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["feature_key"],"properties":{"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"quantity":{"type":"number","format":"double","minimum":1e-12,"maximum":1000000000000,"x-exact":true,"default":1},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const pattern4 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");

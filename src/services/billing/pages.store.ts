@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from '../../db/index.ts';
+import type { Order } from '../../db/lists.ts';
 
 /** The page of a list that a request asks for. Lists are newest first, and ids begin with the time. */
 export interface PageRequest {
@@ -19,6 +20,9 @@ export async function counted(sql: Sql, rows: Fragment): Promise<number> {
     select count(*)::integer as total from (select 1 ${rows} limit ${mostCounted}) as counted`;
   return total;
 }
+
+/** The order of lists, for pages that are bounded in bytes. */
+export const newestById = { columns: { id: 'string' }, direction: 'desc' } as const satisfies Order;
 
 /** Rows of a page and their number, read at once. */
 export async function readPage<Row>(

@@ -97,6 +97,46 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
+         * @description A change of the balance of a customer.
+         * @example {
+         *       "id": "bal_01khgfc3d8ecxt60xvhcr4x6z8",
+         *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
+         *       "amount": {
+         *         "amount": -2500,
+         *         "currency": "usd",
+         *         "display": "-$25.00"
+         *       },
+         *       "reason": "goodwill",
+         *       "idempotency_key": "credit-2026-02-16",
+         *       "invoice_id": null,
+         *       "payment_id": null,
+         *       "created_at": "2026-02-16T09:00:00.000Z"
+         *     }
+         */
+        BalanceEntry: {
+            /** @description Its id. */
+            id: components["schemas"]["BalanceEntryId"];
+            /** @description The customer. */
+            customer_id: components["schemas"]["CustomerId"];
+            /** @description The change: a negative amount gives credit, a positive one uses it. */
+            amount: components["schemas"]["Money"];
+            /** @description Why it was given. */
+            reason: components["schemas"]["Reason"] | null;
+            /** @description The key of the request that gave it. */
+            idempotency_key: components["schemas"]["IdempotencyKey"] | null;
+            /** @description The invoice that gave or used the credit. */
+            invoice_id: components["schemas"]["InvoiceId"] | null;
+            /** @description The payment that gave the credit. */
+            payment_id: components["schemas"]["PaymentId"] | null;
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description Id of an entry in the account of a customer.
+         * @example bal_01khgfc3d8ecxt60xvhcr4x6z8
+         */
+        BalanceEntryId: string;
+        /**
          * @description The billed party at the time when the invoice became final.
          * @example {
          *       "name": "Acme GmbH",
@@ -471,7 +511,10 @@ export interface components {
          *     }
          */
         CouponPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Coupon"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -802,7 +845,7 @@ export interface components {
             /** @description What it contains. */
             kind: components["schemas"]["ExportedKind"];
             /** @description The record. */
-            record: components["schemas"]["Customer"] | components["schemas"]["PaymentMethod"] | components["schemas"]["Subscription"] | components["schemas"]["Invoice"] | components["schemas"]["Payment"] | components["schemas"]["UsageEvent"];
+            record: components["schemas"]["Customer"] | components["schemas"]["PaymentMethod"] | components["schemas"]["Subscription"] | components["schemas"]["Invoice"] | components["schemas"]["Payment"] | components["schemas"]["PaymentRefund"] | components["schemas"]["BalanceEntry"] | components["schemas"]["UsageEvent"];
         };
         /**
          * @description The use of one feature.
@@ -888,7 +931,10 @@ export interface components {
          *     }
          */
         CustomerPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Customer"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -1279,7 +1325,7 @@ export interface components {
          * @description What a line of an export contains.
          * @enum {string}
          */
-        ExportedKind: "customer" | "payment_method" | "subscription" | "invoice" | "payment" | "usage_event";
+        ExportedKind: "customer" | "payment_method" | "subscription" | "invoice" | "payment" | "refund" | "balance_entry" | "usage_event";
         /**
          * @description The machine-readable reason why a provider refused.
          * @example card_declined
@@ -1875,7 +1921,10 @@ export interface components {
          *     }
          */
         InvoicePage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Invoice"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -2440,7 +2489,10 @@ export interface components {
          *     }
          */
         PaymentPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Payment"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -2450,6 +2502,38 @@ export interface components {
          * @example transfer 2026-02-18/7
          */
         PaymentReference: string;
+        /**
+         * @description Money of a payment that is given back.
+         * @example {
+         *       "id": "re_01khgfb2c8ecxt60xvhcr4x6z8",
+         *       "payment_id": "pay_01khgfa9r8ecxt60xvhcr4x6z8",
+         *       "amount": {
+         *         "amount": 2500,
+         *         "currency": "usd",
+         *         "display": "$25.00"
+         *       },
+         *       "reason": "duplicate order",
+         *       "status": "succeeded",
+         *       "created_at": "2026-02-16T09:00:00.000Z",
+         *       "completed_at": "2026-02-16T09:00:01.000Z"
+         *     }
+         */
+        PaymentRefund: {
+            /** @description Its id. */
+            id: components["schemas"]["RefundId"];
+            /** @description The payment. */
+            payment_id: components["schemas"]["PaymentId"];
+            /** @description The amount that is given back. */
+            amount: components["schemas"]["Money"];
+            /** @description Why it is given back. */
+            reason: components["schemas"]["Reason"] | null;
+            /** @description The outcome. */
+            status: components["schemas"]["RefundStatus"];
+            /** @description When it was created. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When its outcome became known. */
+            completed_at: components["schemas"]["Timestamp"] | null;
+        };
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the invoice is paid,
          *     voided or has nothing to bill; or the amount exceeds the amount due.
@@ -2615,7 +2699,7 @@ export interface components {
             currency: components["schemas"]["Currency"];
             /** @description Whether it can be subscribed to; changed by activating and archiving. */
             status: components["schemas"]["PlanStatus"];
-            /** @description How long a new subscription is free of charge. */
+            /** @description How long a new subscription is free of charge, if the tenant has had no trial in the app. */
             trial_days: components["schemas"]["TrialDays"];
             /** @description Whether a trial ends as `expired` if the customer has no payment method by then. */
             trial_requires_payment_method: boolean;
@@ -2799,7 +2883,7 @@ export interface components {
              */
             status?: components["schemas"]["PlanStatus"] | undefined;
             /**
-             * @description How long a new subscription is free of charge.
+             * @description How long a new subscription is free of charge, if the tenant has had no trial in the app.
              * @default 0
              */
             trial_days?: components["schemas"]["TrialDays"] | undefined;
@@ -2998,7 +3082,10 @@ export interface components {
          *     }
          */
         PlanPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Plan"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -3120,7 +3207,7 @@ export interface components {
             name?: components["schemas"]["Title"] | undefined;
             /** @description Its purpose. */
             description?: (string | null) | undefined;
-            /** @description How long a new subscription is free of charge. */
+            /** @description How long a new subscription is free of charge, if the tenant has had no trial in the app. */
             trial_days?: (components["schemas"]["TrialDays"] | null) | undefined;
             /** @description Whether a trial ends as `expired` if the customer has no payment method by then. */
             trial_requires_payment_method?: (boolean | null) | undefined;
@@ -3455,6 +3542,11 @@ export interface components {
             refund_reason: components["schemas"]["Reason"] | null;
         };
         /**
+         * @description Id of a refund.
+         * @example re_01khgfb2c8ecxt60xvhcr4x6z8
+         */
+        RefundId: string;
+        /**
          * @description A request to refund a payment.
          * @example {
          *       "amount": {
@@ -3496,6 +3588,11 @@ export interface components {
             /** @description The error message. */
             error: components["schemas"]["ErrorInfo"];
         };
+        /**
+         * @description The outcome of a refund.
+         * @enum {string}
+         */
+        RefundStatus: "pending" | "succeeded" | "failed";
         /**
          * Format: double
          * @description The remaining amount of a feature, never below 0; -1 means unlimited.
@@ -3637,11 +3734,14 @@ export interface components {
              * @default {}
              */
             metadata?: components["schemas"]["Metadata"] | undefined;
-            /** @description The initial status; by default a trial if there are trial days, otherwise a paid period. */
+            /**
+             * @description The initial status; by default a trial if there are trial days, otherwise a paid period. Only
+             *     the operator may ask for another trial of a tenant that has had one in the app.
+             */
             status?: components["schemas"]["InitialStatus"] | undefined;
             /**
-             * @description Days of the trial; those of the plan when absent. Only the operator may grant more than the plan
-             *     does.
+             * @description Days of the trial; those of the plan when absent, or none if the tenant has had a trial in the
+             *     app. Only the operator may grant more than that.
              */
             trial_days?: components["schemas"]["TrialDays"] | undefined;
         };
@@ -3755,7 +3855,10 @@ export interface components {
          *     }
          */
         SubscriptionPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["Subscription"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -3941,7 +4044,10 @@ export interface components {
          *     }
          */
         TaxRatePage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["TaxRate"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -4280,7 +4386,8 @@ export interface components {
          *       "timestamp": "2026-01-20T08:30:00.000Z",
          *       "accepted_at": "2026-01-20T08:30:00.120Z",
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *       "period_start": "2026-01-15T10:00:00.000Z"
+         *       "period_start": "2026-01-15T10:00:00.000Z",
+         *       "void_reason": null
          *     }
          */
         UsageEvent: {
@@ -4317,6 +4424,8 @@ export interface components {
             readonly subscription_id: components["schemas"]["SubscriptionId"] | null;
             /** @description When the billing period of the event began; null while no subscription covers its time. */
             readonly period_start: components["schemas"]["Timestamp"] | null;
+            /** @description Why it was voided; null while it counts, or without a reason. */
+            readonly void_reason: components["schemas"]["Reason"] | null;
         };
         /**
          * @description Usage events to record in one request.
@@ -4442,7 +4551,8 @@ export interface components {
          *           "timestamp": "2026-01-20T08:30:00.000Z",
          *           "accepted_at": "2026-01-20T08:30:00.120Z",
          *           "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
-         *           "period_start": "2026-01-15T10:00:00.000Z"
+         *           "period_start": "2026-01-15T10:00:00.000Z",
+         *           "void_reason": null
          *         }
          *       ],
          *       "pagination": {
@@ -4454,7 +4564,10 @@ export interface components {
          *     }
          */
         UsageEventPage: {
-            /** @description The records of this page, newest first. */
+            /**
+             * @description The records of this page, newest first. A page of very large records has fewer than `limit`: the
+             *     next page begins after as many as this one has.
+             */
             data: components["schemas"]["UsageEvent"][];
             /** @description The position of the page in the list. */
             pagination: components["schemas"]["Pagination"];
@@ -4634,6 +4747,8 @@ export type Allowances = components['schemas']['Allowances'];
 export type AlreadyRedeemed = components['schemas']['AlreadyRedeemed'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
+export type BalanceEntry = components['schemas']['BalanceEntry'];
+export type BalanceEntryId = components['schemas']['BalanceEntryId'];
 export type BillTo = components['schemas']['BillTo'];
 export type BillingAddress = components['schemas']['BillingAddress'];
 export type BillingAddressInput = components['schemas']['BillingAddressInput'];
@@ -4755,6 +4870,7 @@ export type PaymentMethodType = components['schemas']['PaymentMethodType'];
 export type PaymentNotFound = components['schemas']['PaymentNotFound'];
 export type PaymentPage = components['schemas']['PaymentPage'];
 export type PaymentReference = components['schemas']['PaymentReference'];
+export type PaymentRefund = components['schemas']['PaymentRefund'];
 export type PaymentRefused = components['schemas']['PaymentRefused'];
 export type PaymentStateRefused = components['schemas']['PaymentStateRefused'];
 export type PaymentStatus = components['schemas']['PaymentStatus'];
@@ -4791,8 +4907,10 @@ export type Reason = components['schemas']['Reason'];
 export type RedeemedCoupon = components['schemas']['RedeemedCoupon'];
 export type Redemption = components['schemas']['Redemption'];
 export type Refund = components['schemas']['Refund'];
+export type RefundId = components['schemas']['RefundId'];
 export type RefundInput = components['schemas']['RefundInput'];
 export type RefundRefused = components['schemas']['RefundRefused'];
+export type RefundStatus = components['schemas']['RefundStatus'];
 export type Remaining = components['schemas']['Remaining'];
 export type SentMinorUnits = components['schemas']['SentMinorUnits'];
 export type Slug = components['schemas']['Slug'];

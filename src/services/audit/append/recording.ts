@@ -32,7 +32,8 @@ export interface RecordingDeps {
 
 const saltLength = 16;
 
-/** The most bytes of the parts that one statement inserts: the driver writes a statement without a pause. */
+/** The most events that one statement inserts, and about the most bytes: the driver writes a statement without a pause. */
+const insertedEvents = 125;
 const insertedBytes = 512 * 1_024;
 
 /**
@@ -59,34 +60,44 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
       head,
     ]),
   );
+  const inserting = insertions(sql);
   // At once, because asking for random bytes takes longer than hashing a record.
   const salts = randomBytes(theirs.length * saltLength);
-  const events = await inSlices(theirs, (owned, at) => {
+  await inSlices(theirs, (owned, at) => {
     const salt = salts.subarray(at * saltLength, (at + 1) * saltLength);
     const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, salt, Date.now());
     fresh[at]!.recorded.chained = event;
     heads.set(head.id, head);
-    return event;
+    inserting.add(event);
   });
-  const store = appendStore(sql);
-  const [last = [], ...others] = ofBoundedSize(events).reverse();
-  for (const some of others.reverse()) await store.insert(some);
-  await Promise.all([store.insert(last), streamStore(sql).advance([...heads.values()])]);
+  await Promise.all([inserting.end(), streamStore(sql).advance([...heads.values()])]);
 }
 
-/** Divides events for several statements, in their order. */
-function ofBoundedSize(events: readonly ChainedEvent[]): ChainedEvent[][] {
-  const parts: ChainedEvent[][] = [];
-  let left = 0;
-  for (const event of events) {
-    const part = left >= event.event.bytes ? parts.at(-1) : undefined;
-    if (part === undefined) {
-      parts.push([event]);
-      left = insertedBytes - event.event.bytes;
-    } else {
+/**
+ * Inserts events in parts of a bounded size, in their order, each as soon as it is complete: the database works on one while the next
+ * is encrypted and hashed.
+ */
+function insertions(sql: Sql) {
+  const store = appendStore(sql);
+  const sent: Promise<void>[] = [];
+  let part: ChainedEvent[] = [];
+  let bytes = 0;
+  const send = () => {
+    const inserted = store.insert(part);
+    // A failure is thrown at the end; the work on the next events goes on meanwhile.
+    inserted.catch(() => {});
+    sent.push(inserted);
+    [part, bytes] = [[], 0];
+  };
+  return {
+    add(event: ChainedEvent): void {
       part.push(event);
-      left -= event.event.bytes;
-    }
-  }
-  return parts;
+      bytes += event.event.bytes;
+      if (part.length >= insertedEvents || bytes >= insertedBytes) send();
+    },
+    async end(): Promise<void> {
+      if (part.length > 0) send();
+      await Promise.all(sent);
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
 import { serverBy, TestClock, tools, usd } from '../testing.ts';
 
 let server: TestServer;
@@ -121,21 +122,37 @@ describe('of a customer', () => {
 
   it('everything is exported, a record a line', async () => {
     const customer = await api.customer(tenant);
-    await api.send('POST', '/billing/payment-methods', {
+    const method = await api.send('POST', '/billing/payment-methods', {
       body: { customer_id: customer.id, token: 'tok_visa' },
     });
     const subscription = await api.subscribe(tenant, await api.plan());
     await Promise.all(Array.from({ length: 3 }, () => api.use(tenant, 'seats', 1)));
-    await api.send('POST', `/billing/invoices/${(await api.draft(subscription)).id}/pay`);
+    const invoice = await api.finalize(await api.draft(subscription));
+    const payment = await api.send('POST', '/billing/payments', {
+      body: { invoice_id: invoice.id, payment_method_id: method.id },
+    });
+    await until(
+      async () => (await api.send('GET', `/billing/payments/${payment.id}`)).status === 'succeeded',
+    );
+    const refund = { amount: usd(1_000), reason: 'a gesture' };
+    await api.send('POST', `/billing/payments/${payment.id}/refund`, { body: refund });
+    await credit(customer.id, { amount: usd(300), reason: 'outage' });
     const { status, text } = await server.request('GET', `/billing/billing/customers/${customer.id}/export`);
     expect(status).toBe(200);
     const lines = text
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as { kind: string });
+      .map((line) => JSON.parse(line) as { kind: string; record: object });
     expect(lines.map(({ kind }) => kind)).toEqual([
-      ...['customer', 'payment_method', 'subscription', 'invoice', 'payment'],
+      ...['customer', 'payment_method', 'subscription', 'invoice', 'payment', 'refund', 'balance_entry'],
       ...['usage_event', 'usage_event', 'usage_event'],
     ]);
+    const record = (kind: string) => lines.find((line) => line.kind === kind)?.record;
+    expect(record('refund')).toMatchObject({
+      ...{ payment_id: payment.id, amount: { amount: 1_000, currency: 'usd' }, reason: 'a gesture' },
+    });
+    expect(record('balance_entry')).toMatchObject({
+      ...{ customer_id: customer.id, amount: { amount: -300, currency: 'usd' }, reason: 'outage' },
+    });
   });
 });

@@ -43,6 +43,25 @@ it('makes what the customer owes final first, so that the invoice keeps whom it 
   expect((await api.invoices(subscription)).map(({ status }) => status)).toEqual(['pending']);
 });
 
+it('usage that comes after it, and whose tax nobody can know any more, is written off', async () => {
+  const body = { country: 'DE', name: 'VAT', rate: '19' };
+  const rate = await api.send('POST', '/billing/tax-rates', { body });
+  const customer = await api.customer(tenant, { billing_address: { country: 'DE' } });
+  const subscription = await api.subscribe(tenant, await api.plan(), { customer_id: customer.id });
+  clock.turn('2026-01-20T10:00:00Z');
+  await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { body: { immediately: true } });
+  await erase(customer.id);
+  await api.use(tenant, 'api_calls', 20_000, { timestamp: '2026-01-19T00:00:00Z' });
+  clock.turn('2026-02-24T10:00:00Z');
+  await sweep();
+  clock.turn('2026-02-24T12:00:00Z');
+  await sweep();
+  const [first, late] = await api.invoices(subscription);
+  expect(first).toMatchObject({ total: { amount: 940 }, bill_to: { name: 'Acme GmbH' } });
+  expect(late).toMatchObject({ status: 'voided', void_reason: 'customer was erased' });
+  await api.send('DELETE', `/billing/tax-rates/${rate.id}`);
+});
+
 it('while the provider attaches a payment method, neither here nor there keeps it', async () => {
   const customer = await api.customer(tenant);
   const detached: Source[] = [];

@@ -1,4 +1,5 @@
-import type { CustomerExportLine } from '../../../../generated/billing/types.ts';
+import type { BalanceEntry, CustomerExportLine, PaymentRefund } from '../../../../generated/billing/types.ts';
+import { type BalanceEntryRow, balanceStore } from '../customers/balance.store.ts';
 import { customerOf } from '../customers/customer.ts';
 import type { CustomerRow } from '../customers/customers.store.ts';
 import type { Deps } from '../deps.ts';
@@ -6,10 +7,12 @@ import { invoiceOf } from '../invoices/invoice.ts';
 import { invoiceStore } from '../invoices/invoices.store.ts';
 import { usageStore } from '../meter/events.store.ts';
 import { shownEvent } from '../meter/views.ts';
+import { moneyOf } from '../money/money.ts';
 import { methodOf } from '../payments/methods.ts';
 import { methodStore } from '../payments/methods.store.ts';
 import { paymentOf } from '../payments/payment.ts';
 import { paymentStore } from '../payments/payments.store.ts';
+import { type ListedRefund, refundStore } from '../payments/refunds.store.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 
@@ -32,9 +35,38 @@ export async function* exported(
     yield { kind: 'invoice', record: invoiceOf(row, await invoiceStore(db.sql).lines(row)) };
   for await (const row of paged((after) => paymentStore(db.sql).following(place, id, after, together)))
     yield { kind: 'payment', record: paymentOf(row) };
+  for await (const row of paged((after) => refundStore(db.sql).following(customer, after, together)))
+    yield { kind: 'refund', record: refundOf(row) };
+  for await (const row of paged((after) => balanceStore(db.sql).following(customer, after, together)))
+    yield { kind: 'balance_entry', record: entryOf(row, customer.currency) };
   for await (const row of paged((after) => usageStore(db.sql).following(place, after, together)))
     yield { kind: 'usage_event', record: shownEvent(row) };
 }
+
+const refundOf = ({
+  id,
+  payment_id,
+  reason,
+  status,
+  created_at,
+  completed_at,
+  ...row
+}: ListedRefund): PaymentRefund => ({
+  ...{
+    id,
+    payment_id,
+    amount: moneyOf(BigInt(row.amount), row.currency),
+    reason,
+    status,
+    created_at,
+    completed_at,
+  },
+});
+
+const entryOf = (row: BalanceEntryRow, currency: string): BalanceEntry => ({
+  ...row,
+  amount: moneyOf(BigInt(row.amount), currency),
+});
 
 /** Reads rows in batches, each after the id of the last one of the batch before. */
 async function* paged<Row extends { readonly id: string }>(

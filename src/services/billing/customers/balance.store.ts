@@ -12,6 +12,19 @@ export interface BalanceCause {
   readonly paymentId?: string | null;
 }
 
+/** An entry in the account of a customer, as it is stored. */
+export interface BalanceEntryRow {
+  readonly id: string;
+  readonly customer_id: string;
+  /** Minor units of the customer's currency: negative gives credit, positive uses it. */
+  readonly amount: number;
+  readonly reason: string | null;
+  readonly idempotency_key: string | null;
+  readonly invoice_id: string | null;
+  readonly payment_id: string | null;
+  readonly created_at: string;
+}
+
 /** Every statement about the balances of customers, which also those have that were erased. */
 export const balanceStore = (sql: Sql) => ({
   /**
@@ -44,5 +57,17 @@ export const balanceStore = (sql: Sql) => ({
       select ${columns(sql)} from changed`;
     if (changed === undefined) throw Refused('invalid_amount', 'amount: the balance would be too large');
     return changed;
+  },
+
+  /** The entries of a customer that follow one, oldest first. */
+  async following(
+    { tenant_id, id }: Pick<CustomerRow, 'tenant_id' | 'id'>,
+    after: string,
+    most: number,
+  ): Promise<BalanceEntryRow[]> {
+    return await sql<BalanceEntryRow[]>`
+      select id, customer_id, amount, reason, idempotency_key, invoice_id, payment_id, created_at from billing.balance_entry
+      where tenant_id = ${tenant_id} and customer_id = ${id} and id > ${after}
+      order by id limit ${most}`;
   },
 });

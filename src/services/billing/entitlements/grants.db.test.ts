@@ -38,6 +38,24 @@ it('the use of all features is that of the plan as it is, even if the plan chang
   expect(grant?.entitlementTo('seats')).toMatchObject({ used: 5, remaining: 0 });
 });
 
+it('checks that come at once share a statement, and each gets its own answer', async () => {
+  await subscribed(db.sql, { tenant: 'other', at: Date.parse(start) });
+  await db.sql`
+    insert into billing.usage_total (tenant_id, subscription_id, feature_key, segment_start, window_start, quantity, events)
+    select tenant_id, subscription_id, feature_key, starts_at, window_start, used, 1
+    from billing.segment, (values ('seats', 2), ('calls', 7)) as use (feature_key, used)
+    where tenant_id = 'other' and starts_at <= ${new Date(clock.now())} and ends_at > ${new Date(clock.now())}`;
+  const grants = createGrants({ db, clock, revisions: createRevisions() });
+  const used = async (tenant: string, key: string, app = 'default') =>
+    (await grants.ofTenant(tenant, app, [key]))?.entitlementTo(key).used;
+  expect(
+    await Promise.all([
+      ...[used('other', 'seats'), used('other', 'calls'), used('other', 'calls'), used('other', 'sso')],
+      ...[used('acme', 'seats'), used('nobody', 'seats'), used('other', 'seats', 'elsewhere')],
+    ]),
+  ).toEqual([2, 7, 7, 0, 0, undefined, undefined]);
+});
+
 it('a subscription whose renewal is late is brought up to date first', async () => {
   const asked: string[] = [];
   const [, second] = acme.course.segments;

@@ -4,6 +4,8 @@ import { isInView, type View } from '../../../db/view.ts';
 
 /** How a subscription stands at a time, and what it has used of one of the features asked for; without use, those are null. */
 export interface GrantRow {
+  /** For which of those who asked. */
+  readonly nth: number;
   readonly tenant_id: string;
   readonly id: string;
   readonly status: SubscriptionStatus;
@@ -21,18 +23,24 @@ export interface GrantRow {
   readonly of_all_time: string | null;
 }
 
+/** A look at the live subscription of a tenant, and at what it has used of features. */
+export interface WantedGrant {
+  readonly tenant: string;
+  readonly app: string;
+  readonly featureKeys: readonly string[];
+}
+
 /** The statement behind checks. */
 export const grantStore = (sql: Sql) => {
-  const read = (wanted: Fragment, at: number, featureKeys: readonly string[]) => sql<GrantRow[]>`
-    select subscription.tenant_id, subscription.id, subscription.status, subscription.starts_at, subscription.plan_id, plan.revision,
+  /** `subscription` selects the columns of subscriptions, the keys of features as `feature_keys`, and for whom they are as `nth`. */
+  const read = (subscription: Fragment, at: number) => sql<GrantRow[]>`
+    select subscription.nth, subscription.tenant_id, subscription.id, subscription.status, subscription.starts_at, subscription.plan_id,
+      plan.revision,
       coalesce(segment.window_start, current_period_start) as window_start,
       coalesce(segment.window_end, current_period_end) as window_end,
       coalesce(segment.ends_at > ${new Date(at)}, false) as is_covered,
       total.feature_key, total.in_window, total.of_all_time
-    from (
-      select tenant_id, id, app_id, status, starts_at, plan_id, current_period_start, current_period_end
-      from billing.subscription where ${wanted}
-    ) as subscription
+    from (${subscription}) as subscription
     join billing.plan on plan.app_id = subscription.app_id and plan.id = subscription.plan_id
     left join lateral (
       select window_start, window_end, ends_at from billing.segment
@@ -44,21 +52,36 @@ export const grantStore = (sql: Sql) => {
         coalesce(sum(quantity) filter (where usage_total.window_start = segment.window_start), 0) as in_window
       from billing.usage_total
       where usage_total.tenant_id = subscription.tenant_id and subscription_id = subscription.id
-        and feature_key = any(${featureKeys}::text[])
+        and feature_key = any(subscription.feature_keys)
       group by feature_key
     ) as total on true`;
+  const columns = sql`tenant_id, id, app_id, status, starts_at, plan_id, current_period_start, current_period_end`;
   return {
-    /** The live subscription of a tenant, a row for each of the features that has been used, and at least one. */
-    ofTenant: (tenant: string, app: string, at: number, featureKeys: readonly string[]) =>
+    /**
+     * The live subscriptions of tenants: for each that is wanted and exists, a row for each of its features that has been used, and at
+     * least one. `nth` counts what is wanted from 1.
+     */
+    ofTenants: (wanted: readonly WantedGrant[], at: number) =>
       read(
-        sql`tenant_id = ${tenant} and app_id = ${app} and status in ('trialing', 'active', 'past_due', 'paused')`,
+        sql`
+          select ${columns}, string_to_array(keys, ' ') as feature_keys, nth
+          from unnest(
+            ${wanted.map(({ tenant }) => tenant)}::text[], ${wanted.map(({ app }) => app)}::text[],
+            ${wanted.map(({ featureKeys }) => featureKeys.join(' '))}::text[]
+          ) with ordinality as wanted (tenant, app, keys, nth)
+          join billing.subscription on tenant_id = tenant and app_id = app
+            and status in ('trialing', 'active', 'past_due', 'paused')`,
         at,
-        featureKeys,
       ),
 
     /** A subscription, whether it is live or not. */
     ofSubscription: (view: View, id: string, at: number, featureKeys: readonly string[]) =>
-      read(sql`${isInView(sql, view)} and id = ${id}`, at, featureKeys),
+      read(
+        sql`
+          select ${columns}, ${[...featureKeys]}::text[] as feature_keys, 1 as nth
+          from billing.subscription where ${isInView(sql, view)} and id = ${id}`,
+        at,
+      ),
 
     /** The tenant of a customer that is not deleted. */
     async tenantOf(view: View, customerId: string): Promise<string | undefined> {

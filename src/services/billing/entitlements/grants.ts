@@ -1,11 +1,12 @@
 import { Big } from 'big.js';
 import type { EntitlementResult, Feature } from '../../../../generated/billing/types.ts';
+import { batchedReads } from '../../../db/batched-reads.ts';
 import type { View } from '../../../db/view.ts';
 import type { Deps } from '../deps.ts';
 import type { PlanRevision } from '../plans/revisions.ts';
 import { isRestarting } from '../plans/features.ts';
 import { entitlement } from './decision.ts';
-import { type GrantRow, grantStore } from './grants.store.ts';
+import { type GrantRow, grantStore, type WantedGrant } from './grants.store.ts';
 
 /** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */
 export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {
@@ -39,8 +40,11 @@ export interface GrantDeps extends Pick<Deps, 'db' | 'clock' | 'revisions'> {
 export function createGrants({ db, clock, revisions, current }: GrantDeps): Grants {
   const store = grantStore(db.sql);
 
-  async function grant(app: string, read: () => PromiseLike<GrantRow[]>): Promise<Grant | undefined> {
-    let rows: readonly GrantRow[] = await read();
+  async function grant(
+    app: string,
+    read: () => PromiseLike<readonly GrantRow[]>,
+  ): Promise<Grant | undefined> {
+    let rows = await read();
     const [found] = rows;
     if (found !== undefined && isLate(found) && current !== undefined) {
       await current(found.tenant_id, app);
@@ -53,8 +57,15 @@ export function createGrants({ db, clock, revisions, current }: GrantDeps): Gran
     return grantOf(row, plan, rows);
   }
 
+  /** Checks that come at once share a statement, which is sent after all of them have come. */
+  const together = batchedReads<WantedGrant, readonly GrantRow[]>(
+    async (wanted) => rowsByName(wanted, await store.ofTenants(wanted, clock.now())),
+    nameOf,
+    mostAtOnce,
+  );
+
   const ofTenant: Grants['ofTenant'] = (tenant, app, featureKeys) =>
-    grant(app, () => store.ofTenant(tenant, app, clock.now(), featureKeys));
+    grant(app, async () => (await together({ tenant, app, featureKeys })) ?? []);
 
   return {
     ofTenant,
@@ -73,6 +84,22 @@ export function createGrants({ db, clock, revisions, current }: GrantDeps): Gran
     ofSubscription: (view, id, featureKeys) =>
       grant(view.app, () => store.ofSubscription(view, id, clock.now(), featureKeys)),
   };
+}
+
+/** The most statements of checks in flight. */
+const mostAtOnce = 2;
+
+const nameOf = ({ tenant, app, featureKeys }: WantedGrant) => `${tenant} ${app} ${featureKeys.join(' ')}`;
+
+function rowsByName(wanted: readonly WantedGrant[], rows: readonly GrantRow[]): Map<string, GrantRow[]> {
+  const found = new Map<string, GrantRow[]>();
+  for (const row of rows) {
+    const name = nameOf(wanted[row.nth - 1]!);
+    const others = found.get(name);
+    if (others === undefined) found.set(name, [row]);
+    else others.push(row);
+  }
+  return found;
 }
 
 const isLate = ({ status, is_covered }: GrantRow): boolean =>

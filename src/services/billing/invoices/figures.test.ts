@@ -143,6 +143,7 @@ describe('the tax rate', () => {
   const rates = [rate('US', null, '0'), rate('us', 'California', '7.25'), rate('DE', null, '19')];
   it.each([
     ['US', 'california', '7.25'],
+    ['US', ' California ', '7.25'],
     ['US', 'Texas', '0'],
     ['us', null, '0'],
     ['DE', 'California', '19'],

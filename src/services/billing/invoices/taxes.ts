@@ -15,9 +15,9 @@ export interface AppliedTax {
 type Region = Pick<BillingAddress, 'country' | 'state'>;
 type Rate = Pick<TaxRate, 'id' | 'country' | 'state' | 'name' | 'rate'>;
 
-/** Names of countries and states are compared without regard to case. */
+/** Names of countries and states are compared without regard to case, and to spaces around them. */
 const isSame = (one: string | null, other: string | null): boolean =>
-  one !== null && other !== null && one.toLowerCase() === other.toLowerCase();
+  one !== null && other !== null && one.trim().toLowerCase() === other.trim().toLowerCase();
 
 /** The rate of the customer's state, otherwise that of the country, otherwise none. */
 export function taxRateFor<R extends Rate>(rates: readonly R[], region: Region | null): R | undefined {

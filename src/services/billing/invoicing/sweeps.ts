@@ -10,6 +10,7 @@ import { invoiceStore } from '../invoices/invoices.store.ts';
 import { type DueInvoice, dueInvoiceStore } from '../invoices/due-invoices.store.ts';
 import { lockInvoice, type LockedInvoice } from '../invoices/open-invoice.ts';
 import { momentText } from '../../../lib/moments.ts';
+import { isLive } from '../subscriptions/states.ts';
 import { system, type Write } from '../writes.ts';
 import { voidInvoice } from './voiding.ts';
 
@@ -49,20 +50,31 @@ async function finalizeDue(deps: Deps, due: DueInvoice): Promise<void> {
 const isDue = ({ status, auto_finalize_at }: LockedInvoice['invoice'], now: number): boolean =>
   status === 'draft' && auto_finalize_at !== null && Date.parse(auto_finalize_at) <= now;
 
-/** Voids a draft with nothing left to bill, and tries any other one later. */
+/** Voids a draft with nothing left to bill or nobody left to bill, and tries any other one later. */
 async function putOff(tx: Write, deps: Deps, { invoice, subscription }: LockedInvoice): Promise<void> {
   const now = deps.clock.now();
   if (!isDue(invoice, now)) return;
-  if (await isEmpty(tx, deps, { invoice, subscription })) {
-    await voidInvoice(tx, deps, { invoice, subscription }, { reason: 'nothing left to bill', rebill: false });
+  const reason = await reasonToVoid(tx, deps, { invoice, subscription });
+  if (reason !== undefined) {
+    await voidInvoice(tx, deps, { invoice, subscription }, { reason, rebill: false });
     return;
   }
   await invoiceStore(tx.sql).change(invoice, { auto_finalize_at: momentText(now + patienceMs) }, now);
   tx.emit('billing.invoice.incomplete', invoice, invoiceOf(invoice, []));
 }
 
-async function isEmpty(tx: Write, deps: Deps, { invoice, subscription }: LockedInvoice): Promise<boolean> {
+/**
+ * Why a draft can never become final. What was unknown of a customer when it was erased stays unknown. Another customer of the tenant
+ * takes its place only while the subscription is live.
+ */
+async function reasonToVoid(
+  tx: Write,
+  deps: Deps,
+  { invoice, subscription }: LockedInvoice,
+): Promise<string | undefined> {
   const scope = { ...scopeOf(invoice, deps.clock.now()), currency: invoice.currency, lock: false };
-  const { lines } = await computed(tx.sql, deps, subscription, scope);
-  return lines.length === 0;
+  const { lines, payer } = await computed(tx.sql, deps, subscription, scope);
+  if (lines.length === 0) return 'nothing left to bill';
+  const isLeft = payer === undefined && invoice.customer_id !== null && !isLive(subscription.status);
+  return payer?.isErased === true || isLeft ? 'customer was erased' : undefined;
 }

@@ -22,6 +22,24 @@ afterAll(() => server.close());
 
 const yearlyAt = (amount: number) => ({ base_amount: usd(amount), billing_period: 'yearly' });
 
+it('a cancellation at the end of a year ends with the month, when the plan becomes a monthly one', async () => {
+  const subscription = await api.subscribe(tenant, await api.plan({ pricing: yearlyAt(36_500) }));
+  const ask = (what: string, body?: object) =>
+    api.send('POST', `/billing/subscriptions/${subscription.id}/${what}`, { body });
+  expect((await ask('cancel')).cancel_at).toBe('2027-01-15T10:00:00.000Z');
+  clock.turn('2026-01-20T10:00:00Z');
+  expect(await ask('change-plan', { plan_id: (await api.plan()).id })).toMatchObject({
+    current_period_end: '2026-02-20T10:00:00.000Z',
+    cancel_at: '2026-02-20T10:00:00.000Z',
+  });
+  clock.turn('2026-02-20T10:00:00Z');
+  await sweep();
+  expect(await api.subscription(subscription.id)).toMatchObject({
+    status: 'canceled',
+    ended_at: '2026-02-20T10:00:00.000Z',
+  });
+});
+
 describe('a cancellation that is withdrawn after a plan change', () => {
   const ask = (id: string, what: string, body?: object) =>
     api.send('POST', `/billing/subscriptions/${id}/${what}`, { body });

@@ -36,7 +36,7 @@ export async function uncancel(
   const after = await changed(tx, row, { cancel_at: null }, now);
   const at = Date.parse(row.cancel_at);
   const last = (await standingOf(tx.sql, row, now)).segments.at(-1);
-  // A cancellation beyond the next period, as the end of a yearly plan that was left, has cut nothing off.
+  // A cancellation within the last segment has cut it off; otherwise the course goes on beyond it.
   if (last?.end === at) await follow(tx, after, at, await rest(tx, deps, after, last));
   tx.emit('billing.subscription.updated', after, subscriptionOf(after));
   return after;

@@ -37,7 +37,8 @@ export async function subscribe(
   if (plan.status === 'archived') throw Refused('plan_archived', 'plan is archived');
   if (plan.status === 'draft') throw Invalid('plan_id: plan is a draft');
   await checkCustomer(tx, app, body, plan);
-  const trialDays = trialDaysOf(body, plan, context);
+  const hadTrial = await subscriptionStore(tx.sql).hadTrial(tenant_id, app);
+  const trialDays = trialDaysOf(body, { plan, hadTrial }, context);
   const start = await startOf(tx, context, body, now);
   const { terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
   const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs });
@@ -88,11 +89,18 @@ async function checkCustomer(
     throw Invalid(`customer_id: is billed in ${customer.currency}, the plan in ${currency}`);
 }
 
+/** The plan's trial is for tenants that have had none. Only the operator grants another one, and only if he says so. */
 function trialDaysOf(
   { status, trial_days }: SubscriptionCreate,
-  plan: SubscribablePlan,
+  { plan, hadTrial }: { readonly plan: SubscribablePlan; readonly hadTrial: boolean },
   { operator }: Pick<Context, 'operator'>,
 ): number {
+  const isWanted = status === 'trialing' || (trial_days ?? 0) > 0;
+  if (hadTrial && !isWanted) return 0;
+  if (hadTrial && !operator)
+    throw Forbidden(
+      `${trial_days === undefined ? 'status' : 'trial_days'}: the tenant has had its trial, and only the operator grants another`,
+    );
   const days = trial_days ?? plan.trial_days;
   if (days > plan.trial_days && !operator)
     throw Forbidden(`trial_days: only the operator grants more than the ${plan.trial_days} of the plan`);

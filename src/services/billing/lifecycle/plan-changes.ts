@@ -59,11 +59,13 @@ export async function changePlan(
   const position = positionOf(standing, at);
   const course = planChange(to.terms, position, prorate);
   const endsPeriod = position.current.kind === 'paid' && to.terms.interval !== row.billing_period;
-  await follow(tx, row, at, course.segments);
+  const period = periodMembers(course, at);
+  const cancel_at = endOfCanceled(row, period.current_period_end);
+  await follow(tx, { ...row, cancel_at }, at, course.segments);
   const after = await changed(
     tx,
     row,
-    { plan_id, billing_period: to.terms.interval, ...periodMembers(course, at) },
+    { plan_id, billing_period: to.terms.interval, ...period, cancel_at },
     now,
   );
   if (endsPeriod) await invoicePeriod(tx, deps, after, { start: position.current.period.start, end: at });
@@ -73,6 +75,10 @@ export async function changePlan(
   });
   return after;
 }
+
+/** A subscription that is to end with its period ends with a shorter one that begins now, and never later than was said. */
+const endOfCanceled = ({ cancel_at }: ListedSubscription, periodEnd: string | undefined): string | null =>
+  cancel_at !== null && periodEnd !== undefined && periodEnd < cancel_at ? periodEnd : cancel_at;
 
 const compared = (plan: PlanRevision, status: ComparedPlan['status']): ComparedPlan => {
   const { planId, interval, base } = termsOf(plan);

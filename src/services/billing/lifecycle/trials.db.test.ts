@@ -96,6 +96,37 @@ it('a trial that is canceled ends with it and costs nothing', async () => {
   expect(await api.invoices(subscription)).toEqual([]);
 });
 
+it('a tenant has one trial in an app, unless the operator says otherwise', async () => {
+  const [first, second] = [await api.plan({ trial_days: 14 }), await api.plan({ trial_days: 7 })];
+  const subscribe = (body: object) =>
+    server.request('POST', '/billing/billing/subscriptions', {
+      tenant,
+      body: { tenant_id: tenant, ...body },
+    });
+  const cancel = (id: string) =>
+    api.send('POST', `/billing/subscriptions/${id}/cancel`, { body: { immediately: true } });
+  const { body: trial } = await subscribe({ plan_id: first.id });
+  expect(trial.status).toBe('trialing');
+  clock.turn('2026-01-16T10:00:00Z');
+  await cancel(trial.id);
+  clock.turn('2026-01-16T10:01:00Z');
+  for (const [field, wish] of [
+    ['status', { status: 'trialing' }],
+    ['trial_days', { trial_days: 1 }],
+  ] as const) {
+    const { status, body } = await subscribe({ plan_id: second.id, ...wish });
+    expect([status, body.error.message]).toEqual([
+      ...[403, `${field}: the tenant has had its trial, and only the operator grants another`],
+    ]);
+  }
+  const { body: paid } = await subscribe({ plan_id: second.id });
+  expect(paid).toMatchObject({ status: 'active', trial_start: null, trial_end: null });
+  clock.turn('2026-01-17T10:00:00Z');
+  await cancel(paid.id);
+  clock.turn('2026-01-17T10:01:00Z');
+  expect((await api.subscribe(tenant, second, { status: 'trialing' })).status).toBe('trialing');
+});
+
 describe('a subscription begins', () => {
   const create = (body: object, options: object = {}) =>
     api.refusal('POST', '/billing/subscriptions', { body: { tenant_id: tenant, ...body }, ...options });

@@ -94,7 +94,12 @@ describe('voiding', () => {
     await subscribed(server.db.sql, { tenant: 'voids', at: startsAt });
     const [id] = [await record('voids', { quantity: 2.5 }), await record('voids', { quantity: 4 })];
     const before = await api.send('GET', `/billing/meter/events/${id}`);
-    expect(await operator(id, { reason: 'test traffic' })).toEqual({ ...before, status: 'voided' });
+    expect(await operator(id, { reason: 'test traffic' })).toEqual({
+      ...{ ...before, status: 'voided', void_reason: 'test traffic' },
+    });
+    expect(await api.send('GET', `/billing/meter/events/${id}`)).toMatchObject({
+      void_reason: 'test traffic',
+    });
     const sum = { quantity: '4.0', count: 1 };
     const events = { quantity: '4', count: 1 };
     expect(await sumsOf(server.db.sql, 'voids')).toEqual({ events, totals: sum, days: sum });

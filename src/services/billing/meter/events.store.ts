@@ -20,6 +20,7 @@ export interface UsageRow {
   readonly accepted_at: string;
   readonly subscription_id: string | null;
   readonly period_start: string | null;
+  readonly void_reason: string | null;
 }
 
 export interface UsageFilter {
@@ -152,4 +153,4 @@ const digitsOfTime = 10;
 
 const columns = (sql: Sql) => sql`
   tenant_id, id, app_id, feature_key, quantity, idempotency_key, metadata, status, happened_at, sent_timestamp, accepted_at,
-  subscription_id, period_start`;
+  subscription_id, period_start, void_reason`;

@@ -64,8 +64,9 @@ export const meter = (deps: MeterDeps) => {
         const row = await usageStore(sql).lock(viewOf(context), id);
         if (row === undefined) throw UsageEventNotFound();
         if (row.status === 'voided') throw InvalidState('usage event is voided');
-        await usageStore(sql).void(row, body?.reason ?? null);
-        const voided = shownEvent({ ...row, status: 'voided' });
+        const reason = body?.reason ?? null;
+        await usageStore(sql).void(row, reason);
+        const voided = shownEvent({ ...row, status: 'voided', void_reason: reason });
         emit('billing.event.voided', voided, voided);
         return voided;
       });

@@ -40,7 +40,7 @@ describe('an event', () => {
       ...{ id: expect.stringMatching(/^uevt_/), tenant_id: 'acme', app_id: 'default', feature_key: 'calls' },
       ...{ quantity: 2.5, idempotency_key: 'first', metadata: { region: 'eu' }, status: 'counted' },
       ...{ timestamp: shifted(0), accepted_at: shifted(0), subscription_id: acme.id },
-      period_start: '2026-02-15T10:00:00.000Z',
+      ...{ period_start: '2026-02-15T10:00:00.000Z', void_reason: null },
     });
     const sum = { quantity: '2.5', count: 1 };
     expect(await sumsOf(server.db.sql, 'acme')).toEqual({ events: sum, totals: sum, days: sum });
@@ -66,6 +66,17 @@ describe('an event', () => {
     [{ tenant_id: 'globex' }, 403, 'forbidden', "tenant_id: not the caller's own"],
   ])('%j is refused', async (body, ...answer) => {
     expect(await refused(body)).toEqual(answer);
+  });
+
+  it('with more digits than a number of JSON keeps is refused, alone and in a batch', async () => {
+    const sent = '{"feature_key":"calls","quantity":1.0000000000000000001}';
+    const refusal = (path: string, body: string) =>
+      api.refusal('POST', `/billing/meter/events${path}`, { ...own, body });
+    const problem = 'quantity: more than 15 significant digits';
+    expect(await refusal('', sent)).toEqual([400, 'invalid_input', problem]);
+    expect(await refusal('/batch', `{"events":[${sent}]}`)).toEqual([
+      ...[400, 'invalid_input', `events[0].${problem}`],
+    ]);
   });
 
   it.each([

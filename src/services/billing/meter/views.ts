@@ -21,6 +21,7 @@ export const shownEvent = (row: UsageRow): UsageEvent => ({
   accepted_at: row.accepted_at,
   subscription_id: row.subscription_id,
   period_start: row.period_start,
+  void_reason: row.void_reason,
 });
 
 /** The refusal of an event whose key another one has. */

@@ -19,10 +19,30 @@ export interface DueRefund extends RefundRow {
   readonly app_id: string;
 }
 
+/** A refund with the currency of its payment. */
+export interface ListedRefund extends RefundRow {
+  readonly currency: string;
+}
+
 /** Every statement about refunds. */
 export const refundStore = (sql: Sql) => ({
   async insert(row: RefundRow): Promise<void> {
     await sql`insert into billing.refund ${sql(row)}`;
+  },
+
+  /** The refunds of a customer's payments that follow one, oldest first. */
+  async following(
+    { tenant_id, app_id, id }: { readonly tenant_id: string; readonly app_id: string; readonly id: string },
+    after: string,
+    most: number,
+  ): Promise<ListedRefund[]> {
+    return await sql<ListedRefund[]>`
+      select refund.tenant_id, refund.id, payment_id, refund.amount, reason, refund.status, refund.processor_id, refund.check_at,
+        refund.created_at, refund.completed_at, currency
+      from billing.refund
+      join billing.payment on payment.tenant_id = refund.tenant_id and payment.id = refund.payment_id
+      where refund.tenant_id = ${tenant_id} and app_id = ${app_id} and customer_id = ${id} and refund.id > ${after}
+      order by refund.id limit ${most}`;
   },
 
   /** Ends a refund; false when it has ended already. */

@@ -172,6 +172,24 @@ describe('list', () => {
   });
 });
 
+describe('a list of large plans', () => {
+  it('has shorter pages, and the next one begins after what the last one had', async () => {
+    const features = Array.from({ length: 100 }, (_, nth) => ({ key: `f${nth}`, name: '😀'.repeat(200) }));
+    const ids: string[] = [];
+    for (let nth = 0; nth < 14; nth++) ids.push((await plan({ status: 'archived', features })).id);
+    const pages: Plan[][] = [];
+    for (let offset = 0; ; offset += pages.at(-1)!.length) {
+      const { data, pagination } = await api.send('GET', `/billing/plans?limit=100&offset=${offset}`);
+      pages.push(data as Plan[]);
+      if (pagination.has_more !== true) break;
+    }
+    expect(pages.length).toBeGreaterThan(1);
+    const listed = pages.flat().map(({ id }) => id);
+    expect(listed.slice(0, 14)).toEqual(ids.reverse());
+    expect(new Set(listed).size).toBe(listed.length);
+  });
+});
+
 describe('of others', () => {
   it('a plan that does not exist is not found by anything', async () => {
     for (const [method, path, body] of [

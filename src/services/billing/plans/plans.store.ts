@@ -1,6 +1,7 @@
 import type { Plan, PlanStatus } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
+import { largeRows } from '../../../db/large-rows.ts';
+import { counted, newestById, onePage, type PageRequest } from '../pages.store.ts';
 import { revisionStore } from './revisions.store.ts';
 
 export interface PlanFilter {
@@ -12,6 +13,9 @@ export type SubscribablePlan = Pick<
   Plan,
   'id' | 'slug' | 'name' | 'status' | 'currency' | 'revision' | 'trial_days' | 'trial_requires_payment_method'
 >;
+
+/** The most bytes of features and prices of a page: a plan has up to 100 KiB of them, and a client asks for up to a hundred. */
+const mostBytes = 1_024 * 1_024;
 
 /** Every statement about plans. Deleted ones are kept for their invoices, and found by none of them. */
 export const planStore = (sql: Sql) => ({
@@ -36,10 +40,15 @@ export const planStore = (sql: Sql) => ({
   async list(app: string, { status }: PlanFilter, page: PageRequest) {
     const chosen = sql`
       where plan.app_id = ${app} and deleted_at is null ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-    return await readPage(
-      sql<Plan[]>`select ${columns(sql)} from ${withContents(sql)} ${chosen} ${onePage(sql, page)}`,
+    const rows = sql`select ${columns(sql)} from ${withContents(sql)} ${chosen} ${onePage(sql, page)}`;
+    const [found, total] = await Promise.all([
+      largeRows<Plan>(sql, newestById, rows, {
+        of: sql`octet_length(features::text) + coalesce(octet_length(pricing::text), 0)`,
+        most: mostBytes,
+      }),
       counted(sql, sql`from billing.plan ${chosen}`),
-    );
+    ]);
+    return { rows: found.rows, total, isCut: found.cut !== undefined };
   },
 
   /** Locks a plan until the end of the transaction, against every other change of it and against new subscriptions. */

@@ -90,6 +90,14 @@ export const subscriptionStore = (sql: Sql) => ({
     return row;
   },
 
+  /** Whether a subscription of the tenant in an app began with a trial. */
+  async hadTrial(tenant: string, app: string): Promise<boolean> {
+    const found = await sql`
+      select from billing.subscription
+      where tenant_id = ${tenant} and app_id = ${app} and trial_start is not null limit 1`;
+    return found.length > 0;
+  },
+
   /** When the tenant's segments in an app end; null before its first one. No subscription can begin before. */
   async lastEnd(tenant: string, app: string): Promise<string | null> {
     const [{ last }] = await sql<[{ last: string | null }]>`
