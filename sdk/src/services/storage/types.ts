@@ -345,7 +345,8 @@ export interface components {
          */
         CacheControl: string;
         /**
-         * @description A checksum of the whole content: `sha256:<hex>`, or for content in parts `crc32c:<hex>`.
+         * @description A checksum of the whole content, `<algorithm>:<hex>`: at present `sha256`, or for content in parts
+         *     `crc32c`.
          * @example sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020
          */
         Checksum: string;
@@ -412,11 +413,6 @@ export interface components {
          * @example identity
          */
         ContentEncoding: string;
-        /**
-         * @description The entity tag of a content: its hash without `sha256:`, in quotes.
-         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-         */
-        ContentEtag: string;
         /**
          * @description The address of a content: its SHA-256.
          * @example sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
@@ -602,8 +598,8 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The strong entity tag of content, including the quotes, so that it can be used in `If-Match`: the
-         *     SHA-256 of the content; for content in parts, the SHA-256 of their digests and their number.
+         * @description The strong entity tag of content, including the quotes, so that it can be used in `If-Match`.
+         *     Clients compare it and do not interpret it.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
          */
         Etag: string;
@@ -803,6 +799,29 @@ export interface components {
          */
         MetadataDirective: "copy" | "replace";
         /**
+         * @description Changes to an object besides its content. Absent members are unchanged.
+         * @example {
+         *       "content_type": "image/jpeg",
+         *       "metadata": {
+         *         "camera": "x100"
+         *       }
+         *     }
+         */
+        ObjectChanges: {
+            /** @description The content type, which the bucket must allow; null means `application/octet-stream`. */
+            content_type?: (components["schemas"]["MediaType"] | null) | undefined;
+            /** @description The `Cache-Control` header of responses; null means `private, no-cache`. */
+            cache_control?: (components["schemas"]["CacheControl"] | null) | undefined;
+            /** @description The `Content-Disposition` header of responses; null means none. */
+            content_disposition?: (components["schemas"]["ContentDisposition"] | null) | undefined;
+            /** @description The `Content-Encoding` header of responses; null means none. */
+            content_encoding?: (components["schemas"]["ContentEncoding"] | null) | undefined;
+            /** @description The `Content-Language` header of responses; null means none. */
+            content_language?: (components["schemas"]["ContentLanguage"] | null) | undefined;
+            /** @description The metadata, as a whole; null means none. */
+            metadata?: (components["schemas"]["ObjectMetadata"] | null) | undefined;
+        };
+        /**
          * @description The key of an object in its bucket: 1 to 1,024 bytes of UTF-8, compared and ordered byte for
          *     byte. It does not begin with a slash, has no empty segments and no segments `.` or `..`, and
          *     contains no control characters and no Unicode noncharacters. A slash at its end is part of the
@@ -899,11 +918,6 @@ export interface components {
             uploaded_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The entity tag of a part: the SHA-256 of its content in quotes.
-         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-         */
-        PartEtag: string;
-        /**
          * Format: int32
          * @description The number of a part, which is its position in the object.
          * @example 1
@@ -921,6 +935,49 @@ export interface components {
             part_number: components["schemas"]["PartNumber"];
             /** @description The entity tag that its upload returned. */
             etag: components["schemas"]["Etag"];
+        };
+        /**
+         * @description The source of a part: an object, or a range of its bytes.
+         * @example {
+         *       "source_bucket": "photos",
+         *       "source_key": "2026/film.mp4",
+         *       "source_range": "bytes=0-8388607"
+         *     }
+         */
+        PartSource: {
+            /**
+             * @description The bucket of the source; null means the upload's bucket.
+             * @default null
+             */
+            source_bucket?: (components["schemas"]["BucketRef"] | null) | undefined;
+            /** @description The object to copy. */
+            source_key: components["schemas"]["ObjectKey"];
+            /**
+             * @description The bytes to copy; null means all.
+             * @default null
+             */
+            source_range?: (components["schemas"]["SourceRange"] | null) | undefined;
+            /**
+             * @description Only if the source has this entity tag, so that all parts come from the same version of it; null means any.
+             * @default null
+             */
+            source_etag?: (components["schemas"]["Etag"] | null) | undefined;
+        };
+        /**
+         * @description The upload, its bucket, or the source named in the body, does not exist for this tenant.
+         * @example {
+         *       "error": "object not found",
+         *       "code": 404
+         *     }
+         */
+        PartSourceNotFound: {
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
         };
         /**
          * @description A condition of the request, such as `If-Match`, is not met; nothing was changed.
@@ -1067,6 +1124,11 @@ export interface components {
             code: number;
         };
         /**
+         * @description The bytes of an object to copy.
+         * @example bytes=0-8388607
+         */
+        SourceRange: string;
+        /**
          * @description The amount of stored data and the space it uses, from counters.
          * @example {
          *       "driver": "fs",
@@ -1082,8 +1144,7 @@ export interface components {
          *       "garbage_blobs": 3,
          *       "garbage_bytes": 549126,
          *       "damaged_blobs": 0,
-         *       "active_transfers": 2,
-         *       "last_scrub_at": "2026-11-18T02:00:00.000Z"
+         *       "active_transfers": 2
          *     }
          */
         Stats: {
@@ -1115,8 +1176,6 @@ export interface components {
             damaged_blobs: components["schemas"]["Count"];
             /** @description The number of transfers running in this process now. */
             active_transfers: components["schemas"]["Count"];
-            /** @description When all stored content was last checked; null before the first check. */
-            last_scrub_at: components["schemas"]["Timestamp"] | null;
         };
         /**
          * @description The scope of statistics.
@@ -1209,7 +1268,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description The size of the content of one request, in bytes.
+         * @description The declared size of the content of one request, in bytes. More than the operation accepts is a 413.
          * @example 183042
          */
         TransferBytes: number;
@@ -1516,7 +1575,6 @@ export type Completion = components['schemas']['Completion'];
 export type Conflict = components['schemas']['Conflict'];
 export type ContentDisposition = components['schemas']['ContentDisposition'];
 export type ContentEncoding = components['schemas']['ContentEncoding'];
-export type ContentEtag = components['schemas']['ContentEtag'];
 export type ContentHash = components['schemas']['ContentHash'];
 export type ContentLanguage = components['schemas']['ContentLanguage'];
 export type ContentNotFound = components['schemas']['ContentNotFound'];
@@ -1557,15 +1615,17 @@ export type ListingCursor = components['schemas']['ListingCursor'];
 export type MediaRange = components['schemas']['MediaRange'];
 export type MediaType = components['schemas']['MediaType'];
 export type MetadataDirective = components['schemas']['MetadataDirective'];
+export type ObjectChanges = components['schemas']['ObjectChanges'];
 export type ObjectKey = components['schemas']['ObjectKey'];
 export type ObjectListing = components['schemas']['ObjectListing'];
 export type ObjectMetadata = components['schemas']['ObjectMetadata'];
 export type ObjectMetadataValue = components['schemas']['ObjectMetadataValue'];
 export type ObjectNotFound = components['schemas']['ObjectNotFound'];
 export type Part = components['schemas']['Part'];
-export type PartEtag = components['schemas']['PartEtag'];
 export type PartNumber = components['schemas']['PartNumber'];
 export type PartRef = components['schemas']['PartRef'];
+export type PartSource = components['schemas']['PartSource'];
+export type PartSourceNotFound = components['schemas']['PartSourceNotFound'];
 export type PreconditionFailed = components['schemas']['PreconditionFailed'];
 export type Quota = components['schemas']['Quota'];
 export type QuotaSettings = components['schemas']['QuotaSettings'];
@@ -1577,6 +1637,7 @@ export type ReferenceName = components['schemas']['ReferenceName'];
 export type RetryAfter = components['schemas']['RetryAfter'];
 export type SignedLink = components['schemas']['SignedLink'];
 export type SourceNotFound = components['schemas']['SourceNotFound'];
+export type SourceRange = components['schemas']['SourceRange'];
 export type Stats = components['schemas']['Stats'];
 export type StatsScope = components['schemas']['StatsScope'];
 export type StoredContent = components['schemas']['StoredContent'];
