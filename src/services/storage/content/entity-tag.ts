@@ -23,7 +23,6 @@ export interface EntityTag {
   readonly weak: boolean;
 }
 
- 
 const oneTag = /[ \t]*(W\/)?("[^"\0-\x20\x7f]*")[ \t]*(,|$)/y;
 
 /** Reads the value of `If-Match` or `If-None-Match`. */

@@ -36,7 +36,6 @@ const isWord = (segment: string, word: string) =>
 
 /** A URL arrives with one character for each byte, so the key may also be sent as UTF-8 that is not encoded. */
 function percentDecoded(text: string, strict = true): Buffer {
-   
   if (/[^\0-\xff]|#/.test(text)) throw invalidKey('must be percent-encoded');
   const bytes = Buffer.from(text, 'latin1');
   if (!text.includes('%')) return bytes;
@@ -83,7 +82,7 @@ export function checkKey(key: string): string {
 function keyProblem(key: string): string | undefined {
   if (!fitsKey(key)) return `must have at most ${mostKeyBytes} bytes`;
   if (!key.isWellFormed()) return 'must not contain a lone surrogate';
-   
+
   if (/[\0-\x1f\x7f]/.test(key)) return 'must not contain control characters';
   if (/\p{Noncharacter_Code_Point}/u.test(key)) return 'must not contain Unicode noncharacters';
   if (key.startsWith('/')) return 'must not begin with a slash';
