@@ -3,7 +3,7 @@ import { checkWrite, judgeRead, judgeWrite, writeCondition, type ConditionHeader
 import { matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
 
 const etag = '"a"';
-const current = { etag, last_modified: new Date('2026-11-20T09:46:41.700Z') };
+const current = { etag, last_modified: '2026-11-20T09:46:41.700Z' };
 const before = 'Fri, 20 Nov 2026 09:46:40 GMT';
 const same = 'Fri, 20 Nov 2026 09:46:41 GMT';
 const later = 'Fri, 20 Nov 2026 09:46:42 GMT';
@@ -71,7 +71,7 @@ describe('conditions of a write', () => {
     const holds =
       (!match || isMatch(match)) &&
       (!none_match || !isMatch(none_match)) &&
-      (!unmodified_since || new Date(same) <= unmodified_since);
+      (!unmodified_since || new Date(same) <= new Date(unmodified_since));
     expect(holds ? 'proceed' : 'failed').toBe(existing);
   });
 

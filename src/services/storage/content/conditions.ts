@@ -13,7 +13,8 @@ export interface ConditionHeaders {
 /** Which version of the content there is now. */
 export interface Version {
   readonly etag: string;
-  readonly last_modified: Date;
+  /** RFC 3339, as the database module reads it. */
+  readonly last_modified: string;
 }
 
 export type Verdict = 'proceed' | 'notModified' | 'failed';
@@ -28,7 +29,7 @@ export function judgeRead(headers: ConditionHeaders, current: Version): Verdict 
   if (ifNoneMatch !== undefined)
     return matchesWeakly(parseEntityTags(ifNoneMatch), current.etag) ? 'notModified' : 'proceed';
   const since = parsedTime(ifModifiedSince);
-  return since !== undefined && seconds(current.last_modified) <= since ? 'notModified' : 'proceed';
+  return since !== undefined && wholeSecond(current.last_modified) <= since ? 'notModified' : 'proceed';
 }
 
 /** Judges the conditions of a request that changes the object under a key; `current` is undefined when there is none. */
@@ -53,14 +54,14 @@ export function checkWrite(headers: ConditionHeaders, current: Version | undefin
 function isStillWanted({ ifMatch, ifUnmodifiedSince }: ConditionHeaders, current: Version): boolean {
   if (ifMatch !== undefined) return matchesStrongly(parseEntityTags(ifMatch), current.etag);
   const since = parsedTime(ifUnmodifiedSince);
-  return since === undefined || seconds(current.last_modified) <= since;
+  return since === undefined || wholeSecond(current.last_modified) <= since;
 }
 
 const parsedTime = (header: string | undefined) =>
   header === undefined ? undefined : parseHttpDate(header)?.getTime();
 
 /** HTTP dates have no fractions of a second, so an object counts as changed at the beginning of its second. */
-const seconds = (time: Date) => Math.floor(time.getTime() / 1000) * 1000;
+export const wholeSecond = (time: string) => Math.floor(Date.parse(time) / 1000) * 1000;
 
 /**
  * The conditions of a write in the form that a statement judges: the entity tags that must or must not match, where `*` stands for any.
@@ -68,7 +69,7 @@ const seconds = (time: Date) => Math.floor(time.getTime() / 1000) * 1000;
 export interface WriteCondition {
   readonly match: readonly string[] | null;
   readonly none_match: readonly string[] | null;
-  readonly unmodified_since: Date | null;
+  readonly unmodified_since: string | null;
 }
 
 /** Returns undefined for a write without conditions. */
@@ -79,7 +80,7 @@ export function writeCondition(headers: ConditionHeaders): WriteCondition | unde
   return {
     match: ifMatch === undefined ? null : listed(ifMatch, false),
     none_match: ifNoneMatch === undefined ? null : listed(ifNoneMatch, true),
-    unmodified_since: since === undefined ? null : new Date(since),
+    unmodified_since: since === undefined ? null : new Date(since).toISOString(),
   };
 }
 

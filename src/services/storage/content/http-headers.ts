@@ -1,5 +1,5 @@
 /** Formats a time as HTTP headers do: `Fri, 20 Nov 2026 09:46:41 GMT`. */
-export const httpDate = (time: Date) => time.toUTCString();
+export const httpDate = (time: string | Date) => new Date(time).toUTCString();
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const clock = '(?<time>\\d\\d:\\d\\d:\\d\\d)';

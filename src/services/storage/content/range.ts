@@ -1,6 +1,6 @@
+import { type Version, wholeSecond } from './conditions.ts';
 import { matchesStrongly, parseEntityTags } from './entity-tag.ts';
 import { parseHttpDate } from './http-headers.ts';
-import type { Version } from './conditions.ts';
 
 /** Bytes from `start` up to and including `end`. */
 export interface ByteRange {
@@ -50,7 +50,7 @@ function isLess(a: string, b: string): boolean {
 /** The value of `If-Range` is an entity tag, or the time of the last change, which has to be the very same. */
 function isCurrent(ifRange: string, { etag, last_modified }: Version): boolean {
   const time = parseHttpDate(ifRange);
-  if (time !== undefined) return Math.floor(last_modified.getTime() / 1000) * 1000 === time.getTime();
+  if (time !== undefined) return wholeSecond(last_modified) === time.getTime();
   try {
     const tags = parseEntityTags(ifRange);
     return tags !== '*' && tags.length === 1 && matchesStrongly(tags, etag);
