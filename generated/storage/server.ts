@@ -539,3 +539,59 @@ export interface Cas<Call = unknown> {
    */
   delete(request: { hash: T.ContentHash; ref: T.ReferenceName }, call: Call): Promise<void>;
 }
+
+/** S3 credentials: access keys with which S3 clients sign their requests to `/s3`. */
+export interface S3Credentials<Call = unknown> {
+  /**
+   * Creates an access key. A tenant has at most 100 access keys.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `POST /store/v1/s3-credentials`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The bucket does not exist for this tenant.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  create(request: { body: T.S3CredentialCreate }, call: Call): Promise<T.IssuedS3Credential>;
+
+  /**
+   * Lists the access keys of the tenant, without their secrets.
+   *
+   * Needs the scope `storage:read`.
+   *
+   * `GET /store/v1/s3-credentials`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  list(request: { limit: number; cursor?: T.ListingCursor | undefined }, call: Call): Promise<T.S3CredentialListing>;
+
+  /**
+   * Deletes an access key. Requests that are signed with it are refused at once.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `DELETE /store/v1/s3-credentials/{accessKeyId}`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The access key does not exist for this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  delete(request: { accessKeyId: T.AccessKeyId }, call: Call): Promise<void>;
+}

@@ -2,6 +2,11 @@
 export interface components {
     schemas: {
         /**
+         * @description The id of an access key, which a request names beside its signature.
+         * @example PLKQ3T5V7X2Z4B6D6F2H
+         */
+        AccessKeyId: string;
+        /**
          * @description An app: the product on whose behalf a tenant's data is kept.
          * @example default
          */
@@ -525,6 +530,22 @@ export interface components {
          */
         Crc32c: string;
         /**
+         * @description The access key does not exist for this tenant.
+         * @example {
+         *       "error": "access key not found",
+         *       "code": 404
+         *     }
+         */
+        CredentialNotFound: {
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * @description An object that was not deleted.
          * @example {
          *       "key": "2026/dog.jpg",
@@ -656,6 +677,43 @@ export interface components {
              * @description The HTTP status.
              */
             code: number;
+        };
+        /**
+         * @description A new access key with its secret, which no other response contains.
+         * @example {
+         *       "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *       "tenant_id": "acme",
+         *       "app_id": "default",
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos",
+         *       "created_by": "root",
+         *       "created_at": "2026-11-20T09:46:40.123Z",
+         *       "secret_access_key": "2bYxN7uQm4VwKc9RtZp3JdLf8HsGa5Te6Xv1MyPk"
+         *     }
+         */
+        IssuedS3Credential: {
+            /** @description Its id. */
+            readonly access_key_id: components["schemas"]["AccessKeyId"];
+            /** @description The tenant it belongs to. */
+            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The app in which it acts. */
+            readonly app_id: components["schemas"]["AppId"];
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+            /** @description Who created it. */
+            readonly created_by: components["schemas"]["S3Creator"];
+            /** @description When it was created. */
+            readonly created_at: components["schemas"]["Timestamp"];
+            /** @description The secret, shown only once. */
+            secret_access_key: components["schemas"]["SecretAccessKey"];
         };
         /**
          * @description A prefix of keys, at most 1,024 bytes; empty means every key.
@@ -1084,6 +1142,104 @@ export interface components {
          * @example 1
          */
         RetryAfter: number;
+        /**
+         * @description Who created an access key.
+         * @example root
+         */
+        S3Creator: string;
+        /**
+         * @description An access key of the S3 interface, which acts for the tenant and the app in which it was created.
+         * @example {
+         *       "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *       "tenant_id": "acme",
+         *       "app_id": "default",
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos",
+         *       "created_by": "root",
+         *       "created_at": "2026-11-20T09:46:40.123Z"
+         *     }
+         */
+        S3Credential: {
+            /** @description Its id. */
+            readonly access_key_id: components["schemas"]["AccessKeyId"];
+            /** @description The tenant it belongs to. */
+            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The app in which it acts. */
+            readonly app_id: components["schemas"]["AppId"];
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+            /** @description Who created it. */
+            readonly created_by: components["schemas"]["S3Creator"];
+            /** @description When it was created. */
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description What is sent to create: S3Credential. Read-only members are accepted and ignored; `null` means absent.
+         * @example {
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos"
+         *     }
+         */
+        S3CredentialCreate: {
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             * @default null
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+        };
+        /**
+         * @description A page of access keys, by their ids.
+         * @example {
+         *       "credentials": [
+         *         {
+         *           "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *           "tenant_id": "acme",
+         *           "app_id": "default",
+         *           "scopes": [
+         *             "storage:read",
+         *             "storage:write"
+         *           ],
+         *           "bucket": "photos",
+         *           "created_by": "root",
+         *           "created_at": "2026-11-20T09:46:40.123Z"
+         *         }
+         *       ],
+         *       "truncated": false,
+         *       "cursor": null
+         *     }
+         */
+        S3CredentialListing: {
+            /** @description The access keys. */
+            credentials: components["schemas"]["S3Credential"][];
+            /** @description Whether more records follow. */
+            truncated: boolean;
+            /** @description The cursor of the next page; null on the last page. */
+            cursor: components["schemas"]["ListingCursor"] | null;
+        };
+        /**
+         * @description The rights of an access key.
+         * @enum {string}
+         */
+        S3Scope: "storage:read" | "storage:write" | "storage:admin";
+        /**
+         * @description The secret of an access key, with which requests are signed.
+         * @example 2bYxN7uQm4VwKc9RtZp3JdLf8HsGa5Te6Xv1MyPk
+         */
+        SecretAccessKey: string;
         /**
          * @description A link that works without a credential until it expires, on behalf of the subject that requested
          *     it.
@@ -1540,6 +1696,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AccessKeyId = components['schemas']['AccessKeyId'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BodyStalled = components['schemas']['BodyStalled'];
@@ -1573,6 +1730,7 @@ export type CopyRequest = components['schemas']['CopyRequest'];
 export type CorsOrigin = components['schemas']['CorsOrigin'];
 export type Count = components['schemas']['Count'];
 export type Crc32c = components['schemas']['Crc32c'];
+export type CredentialNotFound = components['schemas']['CredentialNotFound'];
 export type DeletionError = components['schemas']['DeletionError'];
 export type DeletionRequest = components['schemas']['DeletionRequest'];
 export type DeletionResult = components['schemas']['DeletionResult'];
@@ -1587,6 +1745,7 @@ export type FileName = components['schemas']['FileName'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type HttpDate = components['schemas']['HttpDate'];
 export type InternalError = components['schemas']['InternalError'];
+export type IssuedS3Credential = components['schemas']['IssuedS3Credential'];
 export type KeyPrefix = components['schemas']['KeyPrefix'];
 export type LinkCondition = components['schemas']['LinkCondition'];
 export type LinkContentType = components['schemas']['LinkContentType'];
@@ -1625,6 +1784,12 @@ export type RangeNotSatisfiable = components['schemas']['RangeNotSatisfiable'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type ReferenceName = components['schemas']['ReferenceName'];
 export type RetryAfter = components['schemas']['RetryAfter'];
+export type S3Creator = components['schemas']['S3Creator'];
+export type S3Credential = components['schemas']['S3Credential'];
+export type S3CredentialCreate = components['schemas']['S3CredentialCreate'];
+export type S3CredentialListing = components['schemas']['S3CredentialListing'];
+export type S3Scope = components['schemas']['S3Scope'];
+export type SecretAccessKey = components['schemas']['SecretAccessKey'];
 export type SignedLink = components['schemas']['SignedLink'];
 export type SourceNotFound = components['schemas']['SourceNotFound'];
 export type SourceRange = components['schemas']['SourceRange'];
