@@ -545,7 +545,7 @@ export interface S3Credentials<Call = unknown> {
   /**
    * Creates an access key. A tenant has at most 100 access keys.
    *
-   * Needs the scope `storage:write`.
+   * Needs the scope `storage:admin`.
    *
    * `POST /store/v1/s3-credentials`
    *
@@ -565,7 +565,7 @@ export interface S3Credentials<Call = unknown> {
   /**
    * Lists the access keys of the tenant, without their secrets.
    *
-   * Needs the scope `storage:read`.
+   * Needs the scope `storage:admin`.
    *
    * `GET /store/v1/s3-credentials`
    *
@@ -581,7 +581,7 @@ export interface S3Credentials<Call = unknown> {
   /**
    * Deletes an access key. Requests that are signed with it are refused at once.
    *
-   * Needs the scope `storage:write`.
+   * Needs the scope `storage:admin`.
    *
    * `DELETE /store/v1/s3-credentials/{accessKeyId}`
    *

@@ -111,7 +111,7 @@ export interface Objects {
       prefix?: T.KeyPrefix | undefined;
       /** Keys that contain it after the prefix are grouped in `prefixes`. */
       delimiter?: T.Delimiter | undefined;
-      /** Only objects whose keys come after this. It cannot be combined with `cursor`. */
+      /** Only objects whose keys come after this. */
       start_after?: T.KeyPrefix | undefined;
     },
     options?: RequestOptions,

@@ -11,7 +11,7 @@ export interface S3Credentials {
   /**
    * Creates an access key. A tenant has at most 100 access keys.
    *
-   * Needs the scope `storage:write`.
+   * Needs the scope `storage:admin`.
    *
    * `POST /store/v1/s3-credentials`
    *
@@ -41,7 +41,7 @@ export interface S3Credentials {
   /**
    * Lists the access keys of the tenant, without their secrets.
    *
-   * Needs the scope `storage:read`.
+   * Needs the scope `storage:admin`.
    *
    * `GET /store/v1/s3-credentials`
    *
@@ -70,7 +70,7 @@ export interface S3Credentials {
   /**
    * Deletes an access key. Requests that are signed with it are refused at once.
    *
-   * Needs the scope `storage:write`.
+   * Needs the scope `storage:admin`.
    *
    * `DELETE /store/v1/s3-credentials/{accessKeyId}`
    *
