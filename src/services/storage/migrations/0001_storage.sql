@@ -78,6 +78,8 @@ create table storage.blobs (
 alter table storage.blobs alter column blocks set storage external, alter column content set storage external;
 -- Finds equal bytes that are already stored.
 create index blobs_sha256 on storage.blobs (tenant_id, sha256) where state = 'live' and content is null;
+-- Tells whether a file belongs to a blob; files do not name tenants.
+create unique index blobs_id on storage.blobs (id);
 create index blobs_damaged on storage.blobs (tenant_id, id) where state = 'damaged';
 create index blobs_deleting on storage.blobs (tenant_id, id) where state = 'deleting';
 

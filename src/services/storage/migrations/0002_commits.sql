@@ -97,14 +97,13 @@ $$;
 
 -- Keeps the collector away from blobs that get a new pointer; refuses when one of them is gone already.
 create function storage.hold_blobs(p_tenant text, p_blobs text[]) returns void language plpgsql as $$
+declare
+  v_held bigint;
 begin
-  perform from storage.blobs
-  where tenant_id = p_tenant and id = any(p_blobs) and state <> 'deleting'
-  order by id
-  for key share;
-  if (
-    select count(*) from storage.blobs where tenant_id = p_tenant and id = any(p_blobs) and state <> 'deleting'
-  ) < (select count(distinct id) from unnest(p_blobs) as held(id) where id is not null) then
+  with held as (
+    select id from storage.blobs where tenant_id = p_tenant and id = any(p_blobs) and state <> 'deleting' order by id for key share
+  ) select count(*) into v_held from held;
+  if v_held < (select count(distinct id) from unnest(p_blobs) as asked(id) where id is not null) then
     perform storage.refuse('blobs_gone');
   end if;
 end
@@ -210,6 +209,54 @@ begin
     jsonb_build_object('stored_bytes', v_added.stored), p_quota, p_author, p_event
   );
   bucket := v_set.bucket; replaced := v_set.replaced; last_modified := v_set.last_modified; blob_id := v_added.blob_id;
+end
+$$;
+
+-- Points a key to content that another pointer has.
+create function storage.copy_object(
+  p_tenant text, p_bucket text, p_key text, p_object jsonb, p_blob text, p_segments jsonb, p_condition jsonb,
+  p_quota jsonb, p_author jsonb, p_event text, out bucket text, out replaced boolean, out last_modified timestamptz
+) language plpgsql as $$
+declare
+  v_set record;
+begin
+  perform storage.hold_blobs(p_tenant, array(
+    select p_blob union all select one.blob_id from jsonb_to_recordset(coalesce(p_segments, '[]')) as one(blob_id text)
+  ));
+  select * into v_set from storage.set_object(
+    p_tenant, p_bucket, p_key, p_object, p_blob, p_segments, p_condition, '{}', p_quota, p_author, p_event
+  );
+  bucket := v_set.bucket; replaced := v_set.replaced; last_modified := v_set.last_modified;
+end
+$$;
+
+-- Changes the fields of an object that p_changes names. Returns no row when there is none.
+create function storage.update_object(
+  p_tenant text, p_bucket text, p_key text, p_changes jsonb, p_condition jsonb, p_author jsonb, p_event text
+) returns setof storage.objects language plpgsql as $$
+declare
+  v_bucket storage.buckets;
+  v_object storage.objects;
+begin
+  select * into v_bucket from storage.buckets
+  where tenant_id = p_tenant and id = p_bucket and name is not null for key share;
+  if not found then perform storage.refuse('bucket_gone'); end if;
+  select * into v_object from storage.objects where tenant_id = p_tenant and bucket_id = p_bucket and key = p_key for update;
+  if not found then return; end if;
+  if not storage.holds(p_condition, v_object.etag, v_object.last_modified) then perform storage.refuse('precondition'); end if;
+  v_object := jsonb_populate_record(v_object, p_changes);
+  update storage.objects set
+    content_type = v_object.content_type, cache_control = v_object.cache_control,
+    content_disposition = v_object.content_disposition, content_encoding = v_object.content_encoding,
+    content_language = v_object.content_language, metadata = v_object.metadata, last_modified = now()
+  where tenant_id = p_tenant and bucket_id = p_bucket and key = p_key
+  returning * into v_object;
+  if v_bucket.events then
+    perform storage.emit(p_tenant, p_event, 'storage.object.updated', v_bucket.name || '/' || p_key, p_author, jsonb_build_object(
+      'bucket', v_bucket.name, 'key', p_key, 'etag', v_object.etag, 'content_type', v_object.content_type
+    ));
+  end if;
+  return next v_object;
 end
 $$;
 
