@@ -204,7 +204,7 @@ const completedOf = (
   { key, content_type, metadata }: UploadRow,
   object: Assembly,
   last_modified: string,
-): Completed => ({ bucket: bucket.name!, key, ...object, content_type, metadata, last_modified });
+): Completed => ({ bucket: bucket.name, key, ...object, content_type, metadata, last_modified });
 
 /** The span that a range such as `bytes=0-499` of a source means. It must lie within the source, so that no part is short. */
 export function sourceSpan(range: string, size: number): Span {

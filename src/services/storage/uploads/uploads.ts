@@ -99,7 +99,7 @@ function lifetime(text: string): number {
 /** An upload as it is shown without its parts. */
 const shown = ({ bucket, upload }: FoundUpload): Upload => ({
   id: upload.id,
-  bucket: bucket.name!,
+  bucket: bucket.name,
   key: upload.key,
   content_type: upload.content_type,
   cache_control: upload.cache_control,
