@@ -5,14 +5,18 @@ export interface Xml {
 
 type Child = Xml | undefined | readonly Child[];
 
-/** An element with children, or with text. An element whose text is undefined is left out. */
+/**
+ * An element with children, or with text. An element whose text is undefined is left out.
+ * @param attributes markup, which is not escaped
+ */
 export function element(
   name: string,
   content: Child | string | number | boolean | undefined,
+  attributes = '',
 ): Xml | undefined {
   if (content === undefined) return undefined;
   const inner = typeof content === 'object' ? markupOf(content) : escaped(String(content));
-  return { markup: `<${name}>${inner}</${name}>` };
+  return { markup: `<${name}${attributes}>${inner}</${name}>` };
 }
 
 /** An element of each of the named texts. */
