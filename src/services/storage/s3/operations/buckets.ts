@@ -32,7 +32,7 @@ export async function createBucket(deps: S3Deps, call: S3Call): Promise<Answer> 
     const other = children.find((child) => child.name !== 'LocationConstraint');
     if (other) throw s3Error('NotImplemented', `${other.name} is not supported for buckets`);
   }
-  await deps.buckets.create(author, name);
+  await deps.buckets.create(author, { name });
   return emptyAnswer(200, { Location: `/${name}` });
 }
 

@@ -22,7 +22,7 @@ export interface S3Deps {
 
 /** What happens to buckets, independent of the protocol that asks for it. */
 export interface BucketChanges {
-  create(author: Author, name: string): Promise<BucketRow>;
+  create(author: Author, bucket: { readonly name: string }): Promise<BucketRow>;
   /** Throws `Conflict` when the bucket is not empty. */
   delete(author: Author, ref: string): Promise<void>;
 }
