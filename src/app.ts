@@ -61,6 +61,7 @@ const loaders = {
   safety: async () => (await import('./services/safety/index.ts')).safety,
   audit: async () => (await import('./services/audit/index.ts')).audit,
   webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
+  storage: async () => (await import('./services/storage/index.ts')).storage,
   billing: async () => (await import('./services/billing/index.ts')).billing,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 

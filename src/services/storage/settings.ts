@@ -42,6 +42,8 @@ export const settings = {
     'kid:key,… with keys of 64 hexadecimal digits',
     /^([A-Za-z0-9_-]{1,64}:[0-9a-fA-F]{64}(,[A-Za-z0-9_-]{1,64}:[0-9a-fA-F]{64})*)?$/,
   ),
+  /** A port on which the S3 interface is at the root, for clients that expect it there; 0 means none. */
+  s3Port: integer('PLINTH_STORAGE_S3_PORT', 0, { min: 0, max: 65_535 }),
   /** Where links point to, when that is not the address of the server. */
   publicUrl: text(
     'PLINTH_STORAGE_PUBLIC_URL',

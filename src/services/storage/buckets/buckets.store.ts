@@ -1,4 +1,4 @@
-import type { Bucket, BucketCreate, BucketUpdate } from '../../../../generated/storage/types.ts';
+import type { Bucket, BucketUpdate } from '../../../../generated/storage/types.ts';
 import { constrained } from '../../../db/constraints.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -13,7 +13,7 @@ export const mostBuckets = 1000;
 /** Every statement about buckets. */
 export const bucketStore = (sql: Sql) => ({
   /** Creates a bucket, in a place of the tenant's that it takes first. */
-  async create(tenant: string, app: string, { name, ...settings }: BucketCreate): Promise<BucketRow> {
+  async create(tenant: string, app: string, { name, ...settings }: BucketUpdate & { name: string }): Promise<BucketRow> {
     await this.takePlace(tenant);
     const [bucket] = await constrained(
       constraints,

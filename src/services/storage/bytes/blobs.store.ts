@@ -46,6 +46,18 @@ export const blobStore = (sql: Sql) => ({
     return count > 0;
   },
 
+  /** The objects that have the blob, some of them if there are very many. */
+  async places(tenant: string, id: string): Promise<{ bucket: string | null; key: string }[]> {
+    return await sql<{ bucket: string | null; key: string }[]>`
+      select name as bucket, key
+      from (
+        select bucket_id, key from storage.objects where tenant_id = ${tenant} and blob_id = ${id}
+        union select bucket_id, key from storage.segments where tenant_id = ${tenant} and blob_id = ${id}
+        limit 100
+      ) as places
+      join storage.buckets on buckets.tenant_id = ${tenant} and buckets.id = places.bucket_id`;
+  },
+
   /** Which of these ids no blob has. */
   async unknown(ids: readonly string[]): Promise<string[]> {
     const rows = await sql<{ id: string }[]>`

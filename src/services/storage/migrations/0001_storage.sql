@@ -1,12 +1,12 @@
 -- One row for the whole store: which directory belongs to this database, and the key that signs links (sealed).
 create table storage.meta (
-  only boolean not null default true,
+  singleton boolean not null default true,
   store_id text not null,
   link_key bytea not null,
   -- The shard of the directory that is swept next.
   next_shard integer not null default 0,
-  constraint meta_pkey primary key (only),
-  constraint meta_only check (only)
+  constraint meta_pkey primary key (singleton),
+  constraint meta_singleton check (singleton)
 );
 
 create table storage.buckets (

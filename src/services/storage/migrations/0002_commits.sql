@@ -301,3 +301,30 @@ begin
   return v_found;
 end
 $$;
+
+-- Deletes uploads of a bucket that is being emptied, with their parts; returns how many.
+create function storage.drop_uploads(p_tenant text, p_bucket text, p_limit integer) returns integer language plpgsql as $$
+declare
+  v_ids text[];
+  v_lost text[];
+  v_open integer;
+  v_bytes bigint;
+begin
+  with locked as (
+    select id, state, bytes from storage.uploads
+    where tenant_id = p_tenant and bucket_id = p_bucket order by id limit p_limit for update
+  )
+  select array_agg(id), count(*) filter (where state = 'open'), coalesce(sum(bytes) filter (where state = 'open'), 0)
+  into v_ids, v_open, v_bytes from locked;
+  if v_ids is null then return 0; end if;
+  with gone as (
+    delete from storage.parts where tenant_id = p_tenant and upload_id = any(v_ids) returning blob_id
+  ) select array_agg(blob_id) filter (where blob_id is not null) into v_lost from gone;
+  delete from storage.uploads where tenant_id = p_tenant and id = any(v_ids);
+  perform storage.discard(p_tenant, v_lost);
+  perform storage.count_usage(
+    p_tenant, p_bucket, jsonb_build_object('uploads', -v_open, 'upload_bytes', -v_bytes), '{}'
+  );
+  return cardinality(v_ids);
+end
+$$;

@@ -22,6 +22,7 @@ import {
   objectStore,
   type Segment,
 } from './objects.store.ts';
+import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
 
 export type { Found } from './objects.store.ts';
@@ -198,16 +199,6 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
     return { blob_id: null, segments };
   }
 }
-
-/** The fields of content of which nothing is known. */
-export const plainFields: ObjectFields = {
-  content_type: 'application/octet-stream',
-  cache_control: null,
-  content_disposition: null,
-  content_encoding: null,
-  content_language: null,
-  metadata: {},
-};
 
 const fieldsOf = (of: ObjectFields): ObjectFields => ({
   content_type: of.content_type,
