@@ -99,6 +99,10 @@ const inputs: readonly (readonly [RegExp, string])[] = [
   [/^name: required$/, 'bucket name is required'],
   [/^(?:name|bucket): .*$/s, 'invalid bucket name'],
   [/^key: required$/, 'object key is required'],
+  [
+    /^key: must match .*$/s,
+    'invalid object key: must have no empty segments, no segments . and .., and no control characters',
+  ],
   [/^key: (.*)$/s, 'invalid object key: $1'],
   [/^X-Store-Checksum: (.*)$/s, 'invalid checksum header: $1'],
   [/^If-(?:None-)?Match: .*$/s, 'invalid entity tag list'],

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Bucket, StoredObject } from '../../../generated/storage/types.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
 
@@ -51,3 +53,9 @@ export const putting = (content: string | Uint8Array, options: TestRequest = {})
   body: content,
   headers: { 'content-type': 'application/octet-stream', ...options.headers },
 });
+
+/** The files of a server's store, drafts included. */
+export const filesOf = async ({ db }: Pick<TestServer, 'db'>): Promise<string[]> => {
+  const names = await readdir(join(db.options.dataDir, 'storage', 'blobs'), { recursive: true });
+  return names.filter((name) => name.includes('/')).sort();
+};

@@ -6,7 +6,11 @@ import { base, pathOf, putting, tools } from '../testing.ts';
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
-  server = await testServer({ services: ['storage'], env: { PLINTH_STORAGE_FSYNC: 'off' } });
+  server = await testServer({
+    services: ['storage'],
+    env: { PLINTH_STORAGE_FSYNC: 'off' },
+    log: { write: (line) => process.stderr.write(line) },
+  });
   api = tools(server);
 });
 afterAll(() => server.close());
@@ -16,7 +20,13 @@ describe('a bucket', () => {
     const bucket = await api.bucket('photos', { metadata: { team: 'media' } });
     expect(bucket).toMatchObject({
       ...{ name: 'photos', tenant_id: 'default', quota_bytes: 0, quota_objects: 0, max_object_bytes: 0 },
-      ...{ allowed_content_types: [], cors_origins: [], events: true, metadata: { team: 'media' }, usage: null },
+      ...{
+        allowed_content_types: [],
+        cors_origins: [],
+        events: true,
+        metadata: { team: 'media' },
+        usage: null,
+      },
     });
     await api.put('photos', 'a', 'abc');
     for (const ref of ['photos', bucket.id])
@@ -41,8 +51,14 @@ describe('a bucket', () => {
   });
 
   it('keeps what an update does not name, and null brings defaults back', async () => {
-    const created = await api.bucket('updated', { quota_bytes: 5, events: false, cors_origins: ['https://a.test'] });
-    const { body } = await api.send('PATCH', '/buckets/updated', { body: { quota_bytes: null, quota_objects: 2 } });
+    const created = await api.bucket('updated', {
+      quota_bytes: 5,
+      events: false,
+      cors_origins: ['https://a.test'],
+    });
+    const { body } = await api.send('PATCH', '/buckets/updated', {
+      body: { quota_bytes: null, quota_objects: 2 },
+    });
     expect(body).toEqual({ ...created, quota_bytes: 0, quota_objects: 2, updated_at: body.updated_at });
     expect(await api.refusal('PATCH', '/buckets/absent', { body: {} })).toEqual([404, 'bucket not found']);
   });
@@ -58,9 +74,15 @@ describe('a bucket', () => {
     expect(await api.refusal('GET', pathOf(id, 'a'))).toEqual([404, 'bucket not found']);
     await api.bucket('doomed');
     await expect
-      .poll(async () => (await server.db.sql`select id from storage.buckets where id = ${id}`).length, { timeout: 15_000 })
+      .poll(async () => (await server.db.sql`select id from storage.buckets where id = ${id}`).length, {
+        timeout: 15_000,
+      })
       .toBe(0);
-    expect((await api.send('GET', '/buckets/doomed')).body.usage).toEqual({ bytes: 0, objects: 0, upload_bytes: 0 });
+    expect((await api.send('GET', '/buckets/doomed')).body.usage).toEqual({
+      bytes: 0,
+      objects: 0,
+      upload_bytes: 0,
+    });
     await api.send('DELETE', '/buckets/doomed');
   });
 
@@ -88,7 +110,8 @@ describe('a bucket', () => {
       ['DELETE', '/objects/a'],
       ['PUT', '/objects/a'],
     ] as const) {
-      const options = method === 'PUT' ? putting('x', foreign) : method === 'PATCH' ? { ...foreign, body: {} } : foreign;
+      const options =
+        method === 'PUT' ? putting('x', foreign) : method === 'PATCH' ? { ...foreign, body: {} } : foreign;
       const answers = await Promise.all(
         [id, 'mine', 'absent'].map((ref) => server.request(method, `${base}/buckets/${ref}${path}`, options)),
       );

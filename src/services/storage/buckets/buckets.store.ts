@@ -13,7 +13,11 @@ export const mostBuckets = 1000;
 /** Every statement about buckets. */
 export const bucketStore = (sql: Sql) => ({
   /** Creates a bucket, in a place of the tenant's that it takes first. */
-  async create(tenant: string, app: string, { name, ...settings }: BucketUpdate & { name: string }): Promise<BucketRow> {
+  async create(
+    tenant: string,
+    app: string,
+    { name, ...settings }: BucketUpdate & { name: string },
+  ): Promise<BucketRow> {
     await this.takePlace(tenant);
     const [bucket] = await constrained(
       constraints,
@@ -78,9 +82,10 @@ export const bucketStore = (sql: Sql) => ({
   },
 
   async update(tenant: string, ref: string, changes: BucketUpdate): Promise<BucketRow> {
-    const set = Object.keys(changes).length === 0 ? sql`` : sql`${sql(changes)},`;
+    const isEmpty = Object.keys(changes).length === 0;
+    const set = isEmpty ? sql`set updated_at = now()` : sql`set ${sql(changes)}, updated_at = now()`;
     const [bucket] = await sql<BucketRow[]>`
-      update storage.buckets set ${set} updated_at = now()
+      update storage.buckets ${set}
       where tenant_id = ${tenant} and ${named(sql, ref)}
       returning ${columns(sql)}`;
     if (!bucket) throw BucketNotFound();
@@ -107,7 +112,9 @@ export const bucketStore = (sql: Sql) => ({
 
 /** A bucket's id cannot be a name, so that a reference is never ambiguous. A bucket that is being emptied has no name and is not found. */
 export const named = (sql: Sql, ref: string): Fragment =>
-  /^bkt_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(ref) ? sql`id = ${ref} and name is not null` : sql`name = ${ref}`;
+  /^bkt_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(ref)
+    ? sql`buckets.id = ${ref} and buckets.name is not null`
+    : sql`buckets.name = ${ref}`;
 
 const names = [
   ...['id', 'name', 'tenant_id', 'app_id', 'quota_bytes', 'quota_objects', 'max_object_bytes'],

@@ -2,21 +2,19 @@ import type { Objects } from '../../../../generated/storage/server.ts';
 import type { Context } from '../../../http/context.ts';
 import { Unavailable } from '../../../lib/errors.ts';
 import { type BucketRow, bucketStore } from '../buckets/buckets.store.ts';
-import type { Span } from '../bytes/blob-reader.ts';
 import { parseChecksums } from '../content/checksums.ts';
-import { type ConditionHeaders, judgeRead } from '../content/conditions.ts';
 import { decodeListingCursor, encodeListingCursor } from '../content/listing-cursor.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
-import { rangeOf } from '../content/range.ts';
 import type { Deps } from '../deps.ts';
-import { ConditionFailed, ObjectNotFound, RangeBeyond } from '../errors.ts';
+import { ObjectNotFound } from '../errors.ts';
 import { limitsOfLink } from '../links/link-limits.ts';
 import { signedLink } from '../links/links.ts';
 import { copySource } from './copy-source.ts';
 import { deleteKeys } from './deletions.ts';
 import { changedFields, fieldsInHeaders, fieldsOfCopy } from './object-fields.ts';
 import type { Found } from './objects.store.ts';
-import { answerKept, contentHeaders, versionHeaders } from './responses.ts';
+import { conditionsOf, isKnown, spanOf } from './reading.ts';
+import { answerKept, contentHeaders } from './responses.ts';
 
 type ObjectDeps = Pick<Deps, 'db' | 'shelf' | 'linkKeys' | 'baseUrl'>;
 
@@ -37,8 +35,8 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
     async get({ download, ...request }, context) {
       for (let attempt = 1; attempt <= mostAttempts; attempt++) {
         const found = await find(request, context);
-        if (isKnown(request, found, context)) return;
-        const span = spanOf(request, found, context);
+        if (isKnown(request, found.object, context)) return;
+        const span = spanOf(request, found.object, context);
         const content = await shelf.read(context.tenant, found, span);
         if (content === undefined) continue;
         contentHeaders(context.reply, found.object, span, download);
@@ -49,7 +47,7 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
 
     async head(request, context) {
       const found = await find(request, context);
-      if (isKnown(request, found, context)) return;
+      if (isKnown(request, found.object, context)) return;
       contentHeaders(context.reply, found.object, { start: 0, end: found.object.size });
     },
 
@@ -110,43 +108,3 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
 
 /** How often an object is looked up that is replaced before it can be read. */
 const mostAttempts = 5;
-
-interface Conditional {
-  readonly 'If-Match'?: string | undefined;
-  readonly 'If-None-Match'?: string | undefined;
-  readonly 'If-Modified-Since'?: string | undefined;
-  readonly 'If-Unmodified-Since'?: string | undefined;
-}
-
-const conditionsOf = (request: Conditional): ConditionHeaders => ({
-  ifMatch: request['If-Match'],
-  ifNoneMatch: request['If-None-Match'],
-  ifModifiedSince: request['If-Modified-Since'],
-  ifUnmodifiedSince: request['If-Unmodified-Since'],
-});
-
-/** Whether the caller has this version already; then the response is a 304. */
-function isKnown(request: Conditional, { object }: Found, { reply }: Context): boolean {
-  const verdict = judgeRead(conditionsOf(request), object);
-  if (verdict === 'failed') throw ConditionFailed();
-  if (verdict === 'proceed') return false;
-  reply.status(304);
-  versionHeaders(reply, object);
-  return true;
-}
-
-interface Ranged {
-  readonly Range?: string | undefined;
-  readonly 'If-Range'?: string | undefined;
-}
-
-/** The bytes to send; sets the status of a range. */
-function spanOf(request: Ranged, { object }: Found, { reply }: Context): Span {
-  const { size } = object;
-  const range = rangeOf({ range: request.Range, ifRange: request['If-Range'] }, size, object);
-  if (range === 'whole') return { start: 0, end: size };
-  if (range === 'unsatisfiable') throw RangeBeyond(size);
-  reply.status(206);
-  reply.header('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
-  return { start: range.start, end: range.end + 1 };
-}
