@@ -11,20 +11,19 @@ import { checkMetadata } from '../content/metadata.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
 import type { Deps } from '../deps.ts';
 import { ConditionFailed, ObjectNotFound } from '../errors.ts';
-import { type Completed, createMultipart, type FoundUpload, partEtag, sourceSpan } from './multipart.ts';
+import { plainFields } from '../objects/object-fields.ts';
+import { type Completed, type FoundUpload, partEtag, sourceSpan } from './multipart.ts';
 import { type DatedPart, partStore } from './parts.store.ts';
 import { uploadStore } from './uploads.store.ts';
 
-export function uploads(deps: Deps) {
-  const { db, shelf } = deps;
-  const multipart = createMultipart(deps);
+export function uploads({ db, shelf, multipart }: Pick<Deps, 'db' | 'shelf' | 'multipart'>) {
   return {
     async create({ bucket, body: { expires_in = '168h', ...fields } }, context) {
       const lifetimeMs = lifetime(expires_in);
       checkKey(fields.key);
       checkMetadata(fields.metadata ?? {});
       const found = await bucketStore(db.sql).get(context.tenant, bucket);
-      return shown(await multipart.begin(context, found, { ...plain, ...fields }, lifetimeMs));
+      return shown(await multipart.begin(context, found, { ...plainFields, ...fields }, lifetimeMs));
     },
 
     async list({ bucket, status, prefix, ...request }, { tenant }) {
@@ -76,15 +75,6 @@ export function uploads(deps: Deps) {
     },
   } satisfies Uploads<Context>;
 }
-
-const plain = {
-  content_type: 'application/octet-stream',
-  cache_control: null,
-  content_disposition: null,
-  content_encoding: null,
-  content_language: null,
-  metadata: {},
-};
 
 const minute = 60_000;
 const longestMs = 720 * 60 * minute;
