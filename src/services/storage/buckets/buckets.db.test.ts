@@ -9,7 +9,6 @@ beforeAll(async () => {
   server = await testServer({
     services: ['storage'],
     env: { PLINTH_STORAGE_FSYNC: 'off' },
-    log: { write: (line) => process.stderr.write(line) },
   });
   api = tools(server);
 });

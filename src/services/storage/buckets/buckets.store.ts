@@ -82,12 +82,11 @@ export const bucketStore = (sql: Sql) => ({
   },
 
   async update(tenant: string, ref: string, changes: BucketUpdate): Promise<BucketRow> {
-    const isEmpty = Object.keys(changes).length === 0;
-    const set = isEmpty ? sql`set updated_at = now()` : sql`set ${sql(changes)}, updated_at = now()`;
-    const [bucket] = await sql<BucketRow[]>`
-      update storage.buckets ${set}
-      where tenant_id = ${tenant} and ${named(sql, ref)}
-      returning ${columns(sql)}`;
+    const found = sql`where tenant_id = ${tenant} and ${named(sql, ref)} returning ${columns(sql)}`;
+    const [bucket] =
+      Object.keys(changes).length === 0
+        ? await sql<BucketRow[]>`update storage.buckets set updated_at = now() ${found}`
+        : await sql<BucketRow[]>`update storage.buckets set ${sql(changes)}, updated_at = now() ${found}`;
     if (!bucket) throw BucketNotFound();
     return bucket;
   },
