@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bucket, StoredObject } from '../../../generated/storage/types.ts';
@@ -59,3 +60,16 @@ export const filesOf = async ({ db }: Pick<TestServer, 'db'>): Promise<string[]>
   const names = await readdir(join(db.options.dataDir, 'storage', 'blobs'), { recursive: true });
   return names.filter((name) => name.includes('/')).sort();
 };
+
+/** Sends a GET whose path no library has rewritten, and returns the status of the response. */
+export const rawStatus = (
+  { url, rootToken }: Pick<TestServer, 'url' | 'rootToken'>,
+  path: string,
+): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    get({ hostname, port, path, headers: { authorization: `Bearer ${rootToken}` } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });

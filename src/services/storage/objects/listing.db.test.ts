@@ -37,7 +37,7 @@ function expectedRows(keys: readonly string[], prefix: string, delimiter: string
 /** Walks all pages and returns their rows in order. */
 async function walk(bucket: string, query: Record<string, string>, limit: number): Promise<string[]> {
   const rows: string[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
+  for (let cursor: string | null = ''; cursor !== null;) {
     const asked = new URLSearchParams({ ...query, limit: String(limit), ...(cursor !== '' && { cursor }) });
     const page = (await api.send('GET', `/buckets/${bucket}/objects?${asked}`)).body as ObjectListing;
     const found = [

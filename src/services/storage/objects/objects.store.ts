@@ -40,6 +40,8 @@ export interface Found {
   readonly object: ObjectRow;
   /** Its blob, when there is one and its checksums are few enough to be read with the object. */
   readonly blob: ReadableBlob | undefined;
+  /** The MD5 of the blob in hexadecimal digits, if it is known. */
+  readonly md5: string | null;
 }
 
 /** The place of a blob in an object. */
@@ -81,7 +83,7 @@ export const objectStore = (sql: Sql) => ({
   ): Promise<Found | { bucket: BucketRow; object?: undefined } | undefined> {
     const [row] = await sql<FoundRow[]>`
       select ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
-        blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
+        encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
         case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
       from storage.buckets
       left join storage.objects on objects.tenant_id = ${tenant} and objects.bucket_id = buckets.id and objects.key = ${key}
@@ -111,12 +113,12 @@ export const objectStore = (sql: Sql) => ({
     { key, ...object }: NewObject,
     blob: NewBlob | null,
   ): Promise<Committed & { readonly blob_id: string | null }> {
-    const { id, size, crc32c, sha256 = null, blocks = null, content = null } = blob ?? {};
+    const { id, size, crc32c, md5, sha256 = null, blocks = null, content = null } = blob ?? {};
     const [row] = await constrained(
       constraints,
       sql<[Committed & { blob_id: string | null }]>`
         select bucket, replaced, last_modified, blob_id from storage.put_object(
-          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob && { id, size, crc32c }}::jsonb, ${sha256}::bytea,
+          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob && { id, size, crc32c, md5 }}::jsonb, ${sha256}::bytea,
           ${blocks}::bytea, ${content}::bytea, ${condition}::jsonb, ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
         )`,
     );
@@ -206,6 +208,7 @@ type FoundRow = BucketRow & { readonly [Name in keyof ObjectRow as `o_${Name}`]:
   readonly b_content: Uint8Array | null;
   readonly b_state: string;
   readonly b_blocks: Uint8Array | null;
+  readonly b_md5: string | null;
 };
 
 function foundIn(row: FoundRow): Found | { bucket: BucketRow } {
@@ -213,9 +216,9 @@ function foundIn(row: FoundRow): Found | { bucket: BucketRow } {
   const object = Object.fromEntries(
     names.map((name) => [name, row[`o_${name}` as keyof FoundRow]]),
   ) as unknown as ObjectRow;
-  const { b_id, b_size, b_content, b_state, b_blocks } = row;
-  if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined };
+  const { b_id, b_size, b_content, b_state, b_blocks, b_md5: md5 } = row;
+  if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined, md5 };
   const is_damaged = b_state === 'damaged';
   const blob = { id: b_id, size: b_size, content: b_content, blocks: b_blocks, first_block: 0, is_damaged };
-  return { bucket: row, object, blob };
+  return { bucket: row, object, blob, md5 };
 }
