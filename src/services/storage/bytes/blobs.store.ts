@@ -6,6 +6,8 @@ export interface NewBlob {
   readonly size: number;
   readonly sha256: Buffer;
   readonly crc32c: number;
+  /** In hexadecimal digits; null when nobody asked for it. */
+  readonly md5: string | null;
   /** The checksums of the blocks of a file; empty when `content` has the bytes. */
   readonly blocks: Buffer;
   readonly content: Buffer | null;

@@ -17,6 +17,8 @@ import type { Transfers } from './transfers.ts';
 export interface Incoming {
   readonly source: AsyncIterable<Uint8Array>;
   readonly expected?: ExpectedChecksums;
+  /** The MD5 of the content in hexadecimal digits, known once the source has ended; it is kept with the bytes. */
+  readonly md5?: () => string;
   /** The most bytes that it may have. */
   readonly most: number;
 }
@@ -58,7 +60,7 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
     },
   };
 
-  async function receive({ source, expected = {}, most }: Incoming): Promise<Received> {
+  async function receive({ source, expected = {}, most, md5 }: Incoming): Promise<Received> {
     const hasher = contentHasher(expected);
     const sums = blockSums();
     const digested: { value?: Digests } = {};
@@ -78,6 +80,7 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
         ? null
         : {
             ...{ id, size, sha256: Buffer.from(sha256, 'hex'), crc32c: parseInt(crc32c, 16) },
+            md5: md5?.() ?? null,
             blocks: ended ? Buffer.alloc(0) : sums.digest(),
             content: ended ? Buffer.concat(head) : null,
           };

@@ -66,6 +66,8 @@ create table storage.blobs (
   size bigint not null,
   sha256 bytea not null,
   crc32c bigint not null,
+  -- Only of bytes that arrived from a client of S3, which expects it as their entity tag.
+  md5 bytea,
   -- The CRC32C of each block of 256 KiB, four bytes each; empty for content that is kept here.
   blocks bytea not null default '',
   -- Short content; null when the bytes are in the directory.

@@ -73,7 +73,7 @@ $$;
 
 -- Stores a blob, or finds one of the tenant with the same bytes. Returns its id, and how many bytes were newly stored.
 -- The lock keeps the collector away from the found one until the pointer to it is committed.
--- p_blob: {id, size, crc32c}; null means content without bytes.
+-- p_blob: {id, size, crc32c, md5}, the last one optional; null means content without bytes.
 create function storage.add_blob(
   p_tenant text, p_blob jsonb, p_sha256 bytea, p_blocks bytea, p_content bytea, out blob_id text, out stored bigint
 ) language plpgsql as $$
@@ -86,12 +86,19 @@ begin
       and size = (p_blob->>'size')::bigint
     limit 1
     for key share skip locked;
-    if found then return; end if;
+    if found then
+      if p_blob->>'md5' is not null then
+        update storage.blobs set md5 = decode(p_blob->>'md5', 'hex') where tenant_id = p_tenant and id = blob_id and md5 is null;
+      end if;
+      return;
+    end if;
   end if;
   blob_id := p_blob->>'id';
   stored := (p_blob->>'size')::bigint;
-  insert into storage.blobs (tenant_id, id, size, sha256, crc32c, blocks, content)
-  values (p_tenant, blob_id, stored, p_sha256, (p_blob->>'crc32c')::bigint, coalesce(p_blocks, ''), p_content);
+  insert into storage.blobs (tenant_id, id, size, sha256, crc32c, md5, blocks, content)
+  values (
+    p_tenant, blob_id, stored, p_sha256, (p_blob->>'crc32c')::bigint, decode(p_blob->>'md5', 'hex'), coalesce(p_blocks, ''), p_content
+  );
 end
 $$;
 

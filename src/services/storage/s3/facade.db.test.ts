@@ -8,7 +8,11 @@ let s3: S3Client;
 let bucket: string;
 
 beforeAll(async () => {
-  server = await testServer({ services: ['storage'], env: { PLINTH_STORAGE_FSYNC: 'off', PLINTH_STORAGE_S3_PORT: '1' }, log: { write: (l) => void (l.includes('failed') && console.log(l)) } });
+  server = await testServer({
+    services: ['storage'],
+    env: { PLINTH_STORAGE_FSYNC: 'off', PLINTH_STORAGE_S3_PORT: '1' },
+    log: { write: (l) => void (l.includes('failed') && console.log(l)) },
+  });
   s3 = s3Client(`${server.url}/storage/s3`, await accessKey());
   bucket = newName();
   expect((await s3.send('PUT', `/${bucket}`)).status).toBe(200);
@@ -35,7 +39,11 @@ describe('objects', () => {
     const native = await server.request('GET', `/storage/store/v1/buckets/${bucket}/objects/a/b.txt`, {
       tenant: 'acme',
     });
-    expect([native.status, native.text, native.headers.get('x-store-meta-camera')]).toEqual([200, 'hello', 'x100']);
+    expect([native.status, native.text, native.headers.get('x-store-meta-camera')]).toEqual([
+      200,
+      'hello',
+      'x100',
+    ]);
     const got = await s3.send('GET', `/${bucket}/a/b.txt`);
     expect([got.status, got.text, got.headers.get('content-type')]).toEqual([200, 'hello', 'text/plain']);
     expect(got.headers.get('x-amz-meta-camera')).toBe('x100');

@@ -1,5 +1,6 @@
 import type { RawMount, RawRequest } from '../../../http/raw-mounts.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import { checksumPrefix } from './bodies/checksums.ts';
 import { contentOf } from './bodies/content.ts';
 import { asS3Error, errorAnswer } from './failures.ts';
 import { callerOf, checkRight, identified } from './identification.ts';
@@ -13,15 +14,14 @@ import {
   listBuckets,
 } from './operations/buckets.ts';
 import type { Answer, S3Call, S3Deps } from './operations/call.ts';
+import { completeMultipartUpload } from './operations/completion.ts';
 import { deleteObjects } from './operations/deletions.ts';
 import { listObjects, listObjectsV2 } from './operations/listings.ts';
 import { getObject, headObject } from './operations/objects.ts';
+import { listMultipartUploads, listParts } from './operations/upload-listings.ts';
 import {
   abortMultipartUpload,
-  completeMultipartUpload,
   createMultipartUpload,
-  listMultipartUploads,
-  listParts,
   uploadPart,
   uploadPartCopy,
 } from './operations/uploads.ts';
@@ -91,7 +91,7 @@ async function answered(deps: FacadeDeps, request: RawRequest): Promise<Answer> 
   request.name(operation);
   checkRight(credential, operations[operation]);
   checkSupported(request.headers, query);
-  const content = contentOf(request.headers, claim, verified);
+  const content = contentOf(headersOfContent(request, operation), claim, verified);
   const [handle, body] = handlers[operation];
   const document = body === 'document' ? await documentOf(request, content) : Buffer.alloc(0);
   const call: S3Call = {
@@ -101,6 +101,12 @@ async function answered(deps: FacadeDeps, request: RawRequest): Promise<Answer> 
   // Content arrives only as fast as the client sends it, so whoever sends it occupies no turn.
   return body === 'content' ? await handle(deps, call) : await request.turn(() => handle(deps, call));
 }
+
+/** The checksums in a completion are those of the object, and not of the document. */
+const headersOfContent = ({ headers }: RawRequest, operation: OperationName): RawRequest['headers'] =>
+  operation === 'CompleteMultipartUpload'
+    ? Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(checksumPrefix)))
+    : headers;
 
 /** The most bytes of a document: 10,000 parts with their checksums. */
 const longestDocument = 4 * 1024 * 1024;

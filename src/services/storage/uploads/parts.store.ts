@@ -65,4 +65,5 @@ export const partStore = (sql: Sql) => ({
   },
 });
 
-const identity = (blob: NewBlob | null) => blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c };
+const identity = (blob: NewBlob | null) =>
+  blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c, md5: blob.md5 };

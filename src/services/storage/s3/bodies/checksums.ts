@@ -50,6 +50,8 @@ export const checksumPrefix = 'x-amz-checksum-';
 
 const headerOf = (algorithm: string): string => `${checksumPrefix}${algorithm}`;
 
+export const newMd5: Create = hash('md5');
+
 /** A checksum that the client expects. */
 export interface Expectation {
   readonly header: string;
@@ -86,7 +88,7 @@ export function expectations(
   if (md5 !== undefined)
     found.push({
       header: 'content-md5',
-      create: hash('md5'),
+      create: newMd5,
       value: decoded('content-md5', String(md5), 16, 'InvalidDigest'),
       mismatch: 'BadDigest',
     });

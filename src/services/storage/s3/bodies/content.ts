@@ -8,6 +8,7 @@ import {
   decoded,
   type Expectation,
   expectations,
+  newMd5,
   signedHash,
 } from './checksums.ts';
 import { ChunkedDecoder } from './chunked.ts';
@@ -23,6 +24,8 @@ export interface Content {
    * that a reader who has seen the end has the content that was signed.
    */
   verified(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void>;
+  /** The MD5 of the content in hexadecimal digits, known when `verified` has ended: the entity tag that clients expect. */
+  md5(): string;
   /** The checksum of the content in a header for the response; known when `verified` has ended, and empty when none was sent. */
   checksum(): Readonly<Record<string, string>>;
 }
@@ -42,21 +45,28 @@ export function contentOf(
   const signed = payload === payloads.unsignedTrailer ? undefined : verified;
   const decoder = isChunked ? new ChunkedDecoder({ length, signed, trailers }) : undefined;
   const digests = expected.map(({ create }) => create());
+  // The one that was announced serves both purposes.
+  const announced = expected.findIndex(({ header }) => header === 'content-md5');
+  const own = announced === -1 ? newMd5() : undefined;
+  let md5 = '';
   let checksum: Record<string, string> = {};
   return {
     length,
     isChunked,
+    md5: () => md5,
     checksum: () => checksum,
     async *verified(pieces) {
       for await (const piece of pieces) {
         const content = decoder ? decoder.push(piece) : piece;
         if (content === undefined) continue;
         for (const digest of digests) digest.update(content);
+        own?.update(content);
         yield content;
       }
       decoder?.end();
       const results = digests.map((digest) => digest.digest());
       expected.forEach((one, at) => check(one, results[at]!, decoder?.trailer));
+      md5 = (own?.digest() ?? results[announced]!).toString('hex');
       checksum = Object.fromEntries(
         expected.flatMap(({ header }, at) =>
           header.startsWith(checksumPrefix) ? [[header, results[at]!.toString('base64')]] : [],

@@ -10,6 +10,8 @@ import type { Multipart } from '../../uploads/multipart.ts';
 import type { Content } from '../bodies/content.ts';
 import { s3Error } from '../protocol/errors.ts';
 import type { Query, Target } from '../protocol/requests.ts';
+import type { Tagged } from '../protocol/tags.ts';
+import { tagStore } from './tags.store.ts';
 
 /** What the façade needs of the service. */
 export interface S3Deps {
@@ -65,12 +67,18 @@ export async function bucketOf({ db }: S3Deps, call: S3Call): Promise<BucketRow>
   return bucket;
 }
 
+/** A bucket without the object. */
+interface Missing {
+  readonly bucket: BucketRow;
+  readonly object?: undefined;
+}
+
 /** Finds an object in a bucket in which the access key may act; only the bucket when there is no such object. */
 export async function objectIn(
   { shelf }: S3Deps,
   call: S3Call,
   { bucket, key }: Pick<Target, 'bucket' | 'key'> = call.target,
-): Promise<Found | { readonly bucket: BucketRow; readonly object?: undefined }> {
+): Promise<Found | Missing> {
   checkReference(bucket);
   const found = await shelf.find(call.author.tenant, bucket, checkKey(key)).catch((error: unknown) => {
     checkBound(call, undefined);
@@ -97,6 +105,19 @@ const isFound = (found: { readonly object?: ObjectRow | undefined }): found is F
 /** No bucket has a name of another form. */
 function checkReference(name: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name)) throw s3Error('NoSuchBucket');
+}
+
+/** What is known about the tag of an object. */
+export async function taggedOf(
+  { db }: S3Deps,
+  call: S3Call,
+  { bucket, object, md5 }: Found,
+): Promise<Tagged> {
+  const { etag, size, key } = object;
+  const tag = etag.includes('-')
+    ? await tagStore(db.sql).find(call.author.tenant, bucket.id, key, etag)
+    : null;
+  return { etag, size, md5, tag };
 }
 
 /** An access key of one bucket learns nothing about others, not even whether they exist. */

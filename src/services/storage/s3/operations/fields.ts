@@ -4,7 +4,6 @@ import { checkMetadata } from '../../content/metadata.ts';
 import type { ObjectFields, ObjectRow } from '../../objects/objects.store.ts';
 import { s3Error } from '../protocol/errors.ts';
 import type { Query } from '../protocol/requests.ts';
-import { shownTag } from '../protocol/tags.ts';
 
 const metadataPrefix = 'x-amz-meta-';
 const mostMetadata = 50;
@@ -64,10 +63,10 @@ function textOf(value: string): string {
 }
 
 /** The headers with which an object is described. */
-export function describingHeaders(object: ObjectRow): Record<string, string> {
+export function describingHeaders(object: ObjectRow, tag: string): Record<string, string> {
   const { cache_control, content_disposition, content_encoding, content_language, metadata } = object;
   return {
-    ETag: shownTag(object.etag),
+    ETag: tag,
     'Last-Modified': httpDate(object.last_modified),
     'Accept-Ranges': 'bytes',
     // Stored pages must not run in the origin of the service.

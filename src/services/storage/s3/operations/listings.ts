@@ -7,6 +7,7 @@ import type { Query } from '../protocol/requests.ts';
 import { shownTag } from '../protocol/tags.ts';
 import { document, element, elements } from '../protocol/xml.ts';
 import { type Answer, bucketOf, type S3Call, type S3Deps, xmlAnswer } from './call.ts';
+import { tagStore } from './tags.store.ts';
 
 /** What both versions of the listing share. */
 interface Asked {
@@ -92,13 +93,30 @@ async function pageOf(deps: S3Deps, call: S3Call, asked: Asked, place: Place): P
   const bucket = await bucketOf(deps, call);
   if (limit === 0) return { objects: [], prefixes: [], last: undefined };
   const { after, startAfter } = place;
-  return await deps.shelf.list(call.author.tenant, bucket, { prefix, delimiter, limit, after, startAfter });
+  const { tenant } = call.author;
+  const page = await deps.shelf.list(tenant, bucket, { prefix, delimiter, limit, after, startAfter });
+  return { ...page, objects: await tagged(deps, tenant, bucket.id, page.objects) };
+}
+
+/** Replaces the tags of objects by those that clients see. */
+async function tagged({ db }: S3Deps, tenant: string, bucketId: string, objects: Listing['objects']) {
+  if (objects.length === 0) return objects;
+  const keys = objects.map(({ key }) => key);
+  const known = new Map(
+    (await tagStore(db.sql).list(tenant, bucketId, keys)).map((one) => [one.key, one] as const),
+  );
+  return objects.map((object) => {
+    const found = known.get(object.key);
+    // Another one may have taken its place since the page was read.
+    const { md5, tag } = found?.etag === object.etag ? found : { md5: null, tag: null };
+    return { ...object, etag: shownTag({ etag: object.etag, size: object.size, md5, tag }) };
+  });
 }
 
 const objectRows = ({ objects }: Listing, { encode }: Asked, owner: string | undefined) =>
   objects.map(({ key, last_modified, etag, size }) =>
     element('Contents', [
-      elements({ Key: encode(key), LastModified: last_modified, ETag: shownTag(etag), Size: size }),
+      elements({ Key: encode(key), LastModified: last_modified, ETag: etag, Size: size }),
       owner === undefined ? undefined : element('Owner', elements({ ID: owner, DisplayName: owner })),
       element('StorageClass', 'STANDARD'),
     ]),

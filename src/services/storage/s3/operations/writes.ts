@@ -15,6 +15,7 @@ import {
   objectOf,
   type S3Call,
   type S3Deps,
+  taggedOf,
   xmlAnswer,
 } from './call.ts';
 import { fieldsOf } from './fields.ts';
@@ -26,14 +27,15 @@ export async function putObject(deps: S3Deps, call: S3Call): Promise<Answer> {
   const key = checkKey(call.target.key);
   const fields = fieldsOf(request.headers, query);
   const bucket = await bucketOf(deps, call);
-  const { etag } = await deps.shelf.put(call.author, bucket, {
+  await deps.shelf.put(call.author, bucket, {
     key,
     fields,
-    conditions: writeConditions(request.headers),
+    conditions: await writeConditions(deps, call),
     declaredSize: content.length,
     source: sourceOf(deps, call),
+    md5: content.md5,
   });
-  return emptyAnswer(200, { ETag: shownTag(etag), ...content.checksum() });
+  return emptyAnswer(200, { ETag: `"${content.md5()}"`, ...content.checksum() });
 }
 
 const dayMs = 24 * 3600 * 1000;
@@ -63,9 +65,11 @@ export async function copyObject(deps: S3Deps, call: S3Call): Promise<Answer> {
     source,
     key,
     fields: directive === 'COPY' ? undefined : fieldsOf(headers, query),
-    conditions: writeConditions(headers),
+    conditions: await writeConditions(deps, call),
   });
-  const result = { LastModified: copied.last_modified, ETag: shownTag(copied.etag) };
+  const { md5, object } = source;
+  const tag = shownTag({ etag: copied.etag, size: object.size, md5, tag: null });
+  const result = { LastModified: copied.last_modified, ETag: tag };
   return xmlAnswer(document('CopyObjectResult', elements(result)));
 }
 
@@ -73,7 +77,8 @@ export async function copyObject(deps: S3Deps, call: S3Call): Promise<Answer> {
 export async function sourceObject(deps: S3Deps, call: S3Call): Promise<Found> {
   const { headers } = call.request;
   const source = await objectOf(deps, call, sourcePlace(String(headers['x-amz-copy-source'])));
-  const verdict = judgeRead(readConditions(headers, 'x-amz-copy-source-'), source.object);
+  const tagged = await taggedOf(deps, call, source);
+  const verdict = judgeRead(readConditions(headers, tagged, 'x-amz-copy-source-'), source.object);
   if (verdict !== 'proceed') throw s3Error('PreconditionFailed');
   return source;
 }
@@ -94,7 +99,7 @@ export async function deleteObject(deps: S3Deps, call: S3Call): Promise<Answer> 
   const key = checkKey(call.target.key);
   const bucket = await bucketOf(deps, call);
   checkBound(call, bucket);
-  const conditions = writeConditions(call.request.headers);
+  const conditions = await writeConditions(deps, call);
   const deleted = await deps.shelf.delete(call.author, bucket, [key], conditions);
   if (deleted.length === 0 && conditions.ifMatch !== undefined) throw ObjectNotFound();
   return emptyAnswer(204);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { S3Error } from './errors.ts';
 import { operationOf, targetOf } from './requests.ts';
-import { meantCondition, meantPartTag, meantRangeCondition, shownTag } from './tags.ts';
 
 const meaning = (method: string, path: string, headers: Record<string, string> = {}): string => {
   try {
@@ -72,20 +71,4 @@ test('a number in the query is limited, and anything else is refused', () => {
   const rule = { fallback: 7, most: 1000 };
   expect(['a', 'b', 'e', 'f'].map((name) => query.integer(name, rule))).toEqual([5, 1000, 7, 7]);
   for (const name of ['c', 'd']) expect(() => query.integer(name, rule)).toThrow(S3Error);
-});
-
-const digest = 'a'.repeat(64);
-
-test('tags that clients see are never taken for an MD5, and mean the same on the way back', () => {
-  const [whole, parts] = [`"${digest}"`, `"${digest}-3"`];
-  expect([shownTag(whole), shownTag(parts)]).toEqual([`"${digest}-1"`, parts]);
-  expect(meantPartTag(shownTag(whole))).toBe(whole);
-  expect(meantPartTag(`${digest}-1`)).toBe(whole);
-  expect(meantCondition('*')).toBe('*');
-  expect(meantCondition(undefined)).toBeUndefined();
-  expect(meantCondition(shownTag(whole))).toBe(`${whole}, "${digest}-1"`);
-  expect(meantCondition(`W/${parts} , abc`)).toBe(`W/${parts}, "abc"`);
-  expect(meantRangeCondition(shownTag(whole), whole)).toBe(whole);
-  expect(meantRangeCondition(parts, whole)).toBe(parts);
-  expect(meantRangeCondition('Fri, 20 Nov 2026 09:46:41 GMT', whole)).toBe('Fri, 20 Nov 2026 09:46:41 GMT');
 });

@@ -97,7 +97,11 @@ export const s3Client = (base: string, key: AccessKey) => ({
     const url = base + path;
     const headers = { ...signedHeaders(key, method, url, request), ...request.unsigned };
     return await read(
-      await fetch(url, { method, headers, ...(request.body !== undefined && { body: request.body as BodyInit }) }),
+      await fetch(url, {
+        method,
+        headers,
+        ...(request.body !== undefined && { body: request.body as BodyInit }),
+      }),
     );
   },
   url: (method: string, path: string, options?: { expires?: number; at?: number }) =>
