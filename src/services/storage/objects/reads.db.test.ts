@@ -232,6 +232,9 @@ describe('a bit that flips on the disk', () => {
     expect(content.subarray(0, 2 * block).subarray(0, Buffer.concat(received).length)).toEqual(
       Buffer.concat(received),
     );
+    await expect
+      .poll(async () => (await api.send('GET', '/admin/stats')).body.damaged_blobs)
+      .toBeGreaterThan(1);
     expect(await status('damaged/later', {})).toBe(500);
   });
 
