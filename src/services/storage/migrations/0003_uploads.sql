@@ -112,30 +112,36 @@ begin
 end
 $$;
 
--- Makes these parts of a locked upload its object, and drops the others.
+-- Makes the parts of a locked upload its object, but for those that are dropped.
 -- p_object: {size, etag, checksum}; the rest is that of the upload. p_events: the ids of two events.
 create function storage.complete_upload(
-  p_tenant text, p_bucket text, p_upload text, p_numbers integer[], p_object jsonb, p_condition jsonb, p_completion bytea,
+  p_tenant text, p_bucket text, p_upload text, p_dropped integer[], p_object jsonb, p_condition jsonb, p_completion bytea,
   p_quota jsonb, p_author jsonb, p_events text[]
 ) returns timestamptz language plpgsql as $$
 declare
   v_upload storage.uploads;
   v_bucket storage.buckets;
   v_segments jsonb;
+  v_lost text[];
   v_set record;
 begin
   v_upload := storage.lock_upload(p_tenant, p_bucket, p_upload);
+  with gone as (
+    delete from storage.parts
+    where tenant_id = p_tenant and upload_id = p_upload and part_number = any(p_dropped) returning blob_id
+  ) select array_agg(blob_id) into v_lost from gone;
+  perform storage.discard(p_tenant, v_lost);
   select coalesce(jsonb_agg(jsonb_build_object('start', start, 'size', size, 'blob_id', blob_id)) filter (where size > 0), '[]')
   into v_segments
   from (
     select size, blob_id, (sum(size) over (order by part_number))::bigint - size as start from storage.parts
-    where tenant_id = p_tenant and upload_id = p_upload and part_number = any(p_numbers)
-  ) as chosen;
+    where tenant_id = p_tenant and upload_id = p_upload
+  ) as kept;
   select * into v_set from storage.set_object(
     p_tenant, p_bucket, v_upload.key, to_jsonb(v_upload) || p_object, null, v_segments, p_condition,
     jsonb_build_object('uploads', -1, 'upload_bytes', -v_upload.bytes), p_quota, p_author, p_events[1]
   );
-  perform storage.drop_parts(p_tenant, array[p_upload], p_numbers);
+  delete from storage.parts where tenant_id = p_tenant and upload_id = p_upload;
   update storage.uploads set
     state = 'completed', completion = p_completion, result = p_object, completed_at = v_set.last_modified,
     ended_at = v_set.last_modified, updated_at = v_set.last_modified
@@ -151,24 +157,20 @@ begin
 end
 $$;
 
--- Deletes the parts of uploads; the blobs of the kept numbers have become those of an object.
-create function storage.drop_parts(p_tenant text, p_uploads text[], p_kept integer[]) returns void language sql as $$
-  with gone as (
-    delete from storage.parts where tenant_id = p_tenant and upload_id = any(p_uploads) returning part_number, blob_id
-  )
-  select storage.discard(p_tenant, array_agg(blob_id)) from gone where p_kept is null or part_number <> all(p_kept)
-$$;
-
 -- Ends open uploads of one bucket, which are locked, as aborted or expired, and gives their room back.
 create function storage.end_uploads(
   p_tenant text, p_bucket text, p_uploads text[], p_state text, p_quota jsonb, p_author jsonb, p_events text[]
 ) returns void language plpgsql as $$
 declare
   v_bucket storage.buckets;
+  v_lost text[];
   v_bytes bigint;
   v_count integer;
 begin
-  perform storage.drop_parts(p_tenant, p_uploads, null);
+  with gone as (
+    delete from storage.parts where tenant_id = p_tenant and upload_id = any(p_uploads) returning blob_id
+  ) select array_agg(blob_id) into v_lost from gone;
+  perform storage.discard(p_tenant, v_lost);
   select sum(bytes), count(*) into v_bytes, v_count from storage.uploads where tenant_id = p_tenant and id = any(p_uploads);
   update storage.uploads set
     state = p_state, parts = 0, bytes = 0, updated_at = now(),

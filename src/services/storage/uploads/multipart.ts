@@ -2,7 +2,7 @@ import type { Completion } from '../../../../generated/storage/types.ts';
 import type { Database } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { Invalid, Unavailable } from '../../../lib/errors.ts';
-import { type BucketRow, bucketStore } from '../buckets/buckets.store.ts';
+import type { BucketRow } from '../buckets/buckets.store.ts';
 import type { Span } from '../bytes/blob-reader.ts';
 import type { Incoming, Intake } from '../bytes/intake.ts';
 import { type ConditionHeaders, writeCondition } from '../content/conditions.ts';
@@ -23,15 +23,12 @@ import {
   chosenParts,
   listDigest,
   listOf,
+  type PartRow,
 } from './completion.ts';
 import { type DatedPart, partStore } from './parts.store.ts';
-import { type UploadRow, uploadStore } from './uploads.store.ts';
+import { type FoundUpload, type UploadRow, uploadStore } from './uploads.store.ts';
 
-/** An upload that was found, in its bucket. */
-export interface FoundUpload {
-  readonly bucket: BucketRow;
-  readonly upload: UploadRow;
-}
+export type { FoundUpload } from './uploads.store.ts';
 
 /** The content of a part. */
 export interface PartContent extends Omit<Incoming, 'most'> {
@@ -93,13 +90,10 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
     ...{ tenant, bucketId: bucket.id, id: upload.id, number, quota },
   });
 
-  async function find(tenant: string, bucketRef: string, id: string): Promise<FoundUpload> {
-    const [bucket, upload] = await Promise.all([
-      bucketStore(db.sql).find(tenant, bucketRef),
-      uploadStore(db.sql).find(tenant, id),
-    ]);
-    if (bucket === undefined || upload?.bucket_id !== bucket.id) throw UploadNotFound();
-    return { bucket, upload };
+  async function find(tenant: string, bucket: string, id: string): Promise<FoundUpload> {
+    const found = await uploadStore(db.sql).find(tenant, bucket, id);
+    if (!found) throw UploadNotFound();
+    return found;
   }
 
   async function putPart(
@@ -162,14 +156,15 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
         const locked = await uploadStore(sql).lock(author.tenant, bucket.id, upload.id);
         if (locked.status === 'completed') return repeated(found.bucket, locked, request);
         checkOpen(locked);
-        const parts = chosenParts(await partStore(sql).all(author.tenant, upload.id), request);
+        const all = await partStore(sql).all(author.tenant, upload.id);
+        const parts = chosenParts(all, request);
         checkPartSizes(parts, settings.minPartBytes);
         const object = assembled(parts);
         checkExpected(object, request);
         checkObjectSize(object, bucket.max_object_bytes);
         const last_modified = await uploadStore(sql).complete(
           changeOf(author, found),
-          parts.map(({ part_number }) => part_number),
+          numbersWithout(all, parts),
           object,
           { condition, completion: listDigest(listOf(parts)) },
         );
@@ -199,12 +194,18 @@ function repeated(bucket: BucketRow, upload: UploadRow, request: Partial<Complet
   return completedOf(bucket, upload, object, upload.completed_at!);
 }
 
+/** The numbers of the parts that are not in the object. */
+function numbersWithout(all: readonly PartRow[], chosen: readonly PartRow[]): number[] {
+  const kept = new Set(chosen);
+  return all.filter((part) => !kept.has(part)).map(({ part_number }) => part_number);
+}
+
 const completedOf = (
-  bucket: BucketRow,
+  { name: bucket }: BucketRow,
   { key, content_type, metadata }: UploadRow,
-  object: Assembly,
+  { size, etag, checksum }: Assembly,
   last_modified: string,
-): Completed => ({ bucket: bucket.name, key, ...object, content_type, metadata, last_modified });
+): Completed => ({ bucket, key, size, content_type, etag, last_modified, checksum, metadata });
 
 /** The span that a range such as `bytes=0-499` of a source means. It must lie within the source, so that no part is short. */
 export function sourceSpan(range: string, size: number): Span {

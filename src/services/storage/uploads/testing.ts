@@ -5,13 +5,13 @@ import { putting, type tools } from '../testing.ts';
 /** Short helpers for tests of uploads. Each expects success. */
 export const uploadTools = ({ send }: Pick<ReturnType<typeof tools>, 'send'>) => ({
   begin: async (bucket: string, key: string, body: object = {}, options: TestRequest = {}): Promise<Upload> =>
-    (await send('POST', `/buckets/${bucket}/uploads`, { ...options, body: { key, ...body } })).body,
+    (await send('POST', `/buckets/${bucket}/uploads`, { ...options, body: { key, ...body } })).body as never,
   get: async ({ bucket, id }: Upload, query = ''): Promise<Upload> =>
-    (await send('GET', `/buckets/${bucket}/uploads/${id}${query}`)).body,
+    (await send('GET', `/buckets/${bucket}/uploads/${id}${query}`)).body as never,
   part: async (upload: Upload, number: number, content: string | Uint8Array): Promise<Part> =>
-    (await send('PUT', partPath(upload, number), putting(content))).body,
+    (await send('PUT', partPath(upload, number), putting(content))).body as never,
   complete: async (upload: Upload, body?: object): Promise<StoredObject> =>
-    (await send('POST', `${uploadPath(upload)}/complete`, { body })).body,
+    (await send('POST', `${uploadPath(upload)}/complete`, { body })).body as never,
   abort: async (upload: Upload): Promise<unknown> => await send('DELETE', uploadPath(upload)),
 });
 

@@ -4,6 +4,7 @@ import type { Fragment, Sql } from '../../../db/index.ts';
 import { followsPrevious, onePage, type Window } from '../../../db/lists.ts';
 import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
+import { type BucketRow, columns as bucketColumns, named } from '../buckets/buckets.store.ts';
 import { constraints, UploadNotFound } from '../errors.ts';
 import type { ObjectFields } from '../objects/objects.store.ts';
 import { type DefaultQuota, writer } from '../usage.ts';
@@ -24,6 +25,12 @@ export interface UploadRow extends ObjectFields {
   readonly created_at: string;
   readonly updated_at: string;
   readonly completed_at: string | null;
+}
+
+/** An upload that was found, in its bucket. */
+export interface FoundUpload {
+  readonly bucket: BucketRow;
+  readonly upload: UploadRow;
 }
 
 export interface UploadFilter {
@@ -59,10 +66,16 @@ export const uploadStore = (sql: Sql) => ({
     return id;
   },
 
-  async find(tenant: string, id: string): Promise<UploadRow | undefined> {
-    const [upload] = await sql<UploadRow[]>`
-      select ${columns(sql)} from storage.uploads where tenant_id = ${tenant} and id = ${id} and ${isKept(sql)}`;
-    return upload;
+  /** Finds an upload in its bucket, which is named by its name or its id. */
+  async find(tenant: string, bucket: string, id: string): Promise<FoundUpload | undefined> {
+    const [row] = await sql<BucketRow[]>`
+      select ${bucketColumns(sql, 'buckets')}, upload.*
+      from storage.buckets cross join lateral (
+        select ${columns(sql, 'u_')} from storage.uploads
+        where uploads.tenant_id = ${tenant} and uploads.id = ${id} and uploads.bucket_id = buckets.id and ${isKept(sql)}
+      ) as upload
+      where buckets.tenant_id = ${tenant} and ${named(sql, bucket)}`;
+    return row && { bucket: row, upload: uploadIn(row) };
   },
 
   /** Locks an upload for the rest of the transaction: no part is stored meanwhile. */
@@ -91,10 +104,10 @@ export const uploadStore = (sql: Sql) => ({
       ${onePage(sql, window)}`;
   },
 
-  /** Makes these parts of a locked upload its object; returns when it was stored. */
+  /** Makes the parts of a locked upload its object, but for those with the dropped numbers; returns when it was stored. */
   async complete(
     { author, bucketId, id, quota }: UploadChange,
-    numbers: readonly number[],
+    dropped: readonly number[],
     object: Assembly,
     { condition, completion }: { readonly condition: object | undefined; readonly completion: Buffer },
   ): Promise<string> {
@@ -102,7 +115,7 @@ export const uploadStore = (sql: Sql) => ({
       constraints,
       sql<[{ stored: string }]>`
         select storage.complete_upload(
-          ${author.tenant}, ${bucketId}, ${id}, ${[...numbers]}::integer[], ${object}::jsonb, ${condition ?? null}::jsonb,
+          ${author.tenant}, ${bucketId}, ${id}, ${[...dropped]}::integer[], ${object}::jsonb, ${condition ?? null}::jsonb,
           ${completion}, ${quota}::jsonb, ${writer(author)}::jsonb, ${[newId('evt'), newId('evt')]}::text[]
         ) as stored`,
     );
@@ -153,19 +166,26 @@ const statusOf = (sql: Sql): Fragment => sql`
     else 'active'
   end`;
 
-const own = [
+/** The columns of an upload by their names in the row. */
+const columns = (sql: Sql, prefix = ''): Fragment =>
+  names
+    .map((name) => sql`${derived[name]?.(sql) ?? sql(name)} as ${sql(prefix + name)}`)
+    .reduce((before, next) => sql`${before}, ${next}`);
+
+const names = [
   ...['id', 'bucket_id', 'key', 'content_type', 'cache_control', 'content_disposition', 'content_encoding'],
-  ...[
-    'content_language',
-    'metadata',
-    'completion',
-    'result',
-    'expires_at',
-    'created_at',
-    'updated_at',
-    'completed_at',
-  ],
+  ...['content_language', 'metadata', 'status', 'uploaded_parts', 'uploaded_bytes', 'completion', 'result'],
+  ...['expires_at', 'created_at', 'updated_at', 'completed_at'],
 ];
 
-const columns = (sql: Sql): Fragment =>
-  sql`${sql(own)}, ${statusOf(sql)} as status, parts as uploaded_parts, bytes as uploaded_bytes`;
+const derived: Readonly<Record<string, (sql: Sql) => Fragment>> = {
+  status: statusOf,
+  uploaded_parts: (sql) => sql`parts`,
+  uploaded_bytes: (sql) => sql`bytes`,
+};
+
+/** The upload in a row that also has the columns of its bucket. */
+const uploadIn = (row: object): UploadRow =>
+  Object.fromEntries(
+    names.map((name) => [name, row[`u_${name}` as keyof typeof row]]),
+  ) as unknown as UploadRow;
