@@ -79,7 +79,11 @@ test('a tenant sees and deletes only its own', async () => {
 });
 
 test('a tenant has at most 100, however many are created at once', async () => {
-  const all = await Promise.all(Array.from({ length: 105 }, () => create({ scopes }, { tenant: 'many' })));
+  await server.db.sql`
+    insert into storage.s3_credentials (tenant_id, access_key_id, app_id, secret, scopes, created_by)
+    select 'many', 'PLK' || lpad(translate(number::text, '0189', 'ABCD'), 17, 'A'), 'default', '', '{storage:read}', 'root'
+    from generate_series(1, 95) as each(number)`;
+  const all = await Promise.all(Array.from({ length: 10 }, () => create({ scopes }, { tenant: 'many' })));
   const refused = all.filter(({ status }) => status !== 201);
   expect(refused.map(({ body }) => body)).toEqual(
     Array(5).fill({ error: 'limit reached: 100 access keys', code: 409 }),
