@@ -3,23 +3,18 @@ import type { Context } from '../../../http/context.ts';
 import { Forbidden } from '../../../lib/errors.ts';
 import { decodeListingCursor, encodeListingCursor } from '../content/listing-cursor.ts';
 import type { Deps } from '../deps.ts';
-import { BucketNotEmpty } from '../errors.ts';
+import { bucketChanges } from './bucket-changes.ts';
 import { bucketStore } from './buckets.store.ts';
 import { newSettings } from './bucket-settings.ts';
 
 /** Buckets: named containers of objects. */
-export const buckets = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
-  ({
-    create: ({ body }, context) =>
-      write(context, async ({ sql, emit }) => {
-        const settings = newSettings(body);
-        const bucket = await bucketStore(sql).create(context.tenant, context.app, {
-          ...settings,
-          name: body.name,
-        });
-        emit('storage.bucket.created', bucket.id, bucket);
-        return { ...bucket, usage: null };
-      }),
+export const buckets = ({ db, write }: Pick<Deps, 'db' | 'write'>) => {
+  const changes = bucketChanges({ write });
+  return {
+    create: async ({ body }, context) => ({
+      ...(await changes.create(context, body)),
+      usage: null,
+    }),
 
     async list({ prefix, limit, cursor }, { tenant }) {
       const after = cursor === undefined ? undefined : decodeListingCursor(cursor);
@@ -40,12 +35,7 @@ export const buckets = ({ db, write }: Pick<Deps, 'db' | 'write'>) =>
 
     async delete({ bucket: ref, force }, context) {
       if (force && !context.holds('storage:admin')) throw Forbidden('missing scope storage:admin');
-      await write(context, async ({ sql, emit }) => {
-        const store = bucketStore(sql);
-        const { id, name } = await store.lock(context.tenant, ref);
-        if (!force && (await store.isUsed(context.tenant, id))) throw BucketNotEmpty();
-        await store.hide(context.tenant, id);
-        emit('storage.bucket.deleted', id, { id, name, forced: force });
-      });
+      await changes.delete(context, ref, force);
     },
-  }) satisfies Buckets<Context>;
+  } satisfies Buckets<Context>;
+};

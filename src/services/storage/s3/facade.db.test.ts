@@ -377,6 +377,22 @@ describe('uploads in parts', () => {
   });
 });
 
+test('what the façade cannot do is refused and not left out', async () => {
+  const owned = (owner: string) =>
+    s3.send('HEAD', `/${bucket}`, { headers: { 'x-amz-expected-bucket-owner': owner } });
+  expect((await owned('acme')).status).toBe(200);
+  expect((await owned('globex')).status).toBe(403);
+  for (const [method, where] of [
+    ['GET', '/a?versionId=1'],
+    ['DELETE', '/a?versionId=1'],
+    ['PUT', '/a?tagging'],
+    ['POST', '/a?restore'],
+    ['PUT', '?versioning'],
+    ['POST', ''],
+  ] as const)
+    expect(outcome(await s3.send(method, `/${bucket}${where}`))).toEqual([501, 'NotImplemented']);
+});
+
 test('the same is at the root of a port of its own, and nothing else', async () => {
   const own = s3Client(given.ownBase, await given.accessKey());
   expect((await own.send('PUT', `/${bucket}/own`, { body: 'port' })).status).toBe(200);

@@ -3,7 +3,7 @@ import type { Sealer } from '../../../lib/seal.ts';
 import { checksumPrefix } from './bodies/checksums.ts';
 import { contentOf } from './bodies/content.ts';
 import { asS3Error, errorAnswer } from './failures.ts';
-import { callerOf, checkRight, identified } from './identification.ts';
+import { callerOf, checkOwner, checkRight, identified } from './identification.ts';
 import {
   createBucket,
   deleteBucket,
@@ -90,6 +90,7 @@ async function answered(deps: FacadeDeps, request: RawRequest): Promise<Answer> 
   const operation = operationOf(request.method, target, request.headers);
   request.name(operation);
   checkRight(credential, operations[operation]);
+  checkOwner(request, credential);
   checkSupported(request.headers, query);
   const content = contentOf(headersOfContent(request, operation), claim, verified);
   const [handle, body] = handlers[operation];

@@ -49,6 +49,12 @@ export const callerOf = ({ tenant_id, app_id, access_key_id, scopes }: SigningCr
   confined: true,
 });
 
+/** A client may name the owner that it expects of a bucket, which is the tenant. */
+export function checkOwner({ headers }: RawRequest, { tenant_id }: SigningCredential): void {
+  for (const name of ['x-amz-expected-bucket-owner', 'x-amz-source-expected-bucket-owner'])
+    if (headers[name] !== undefined && headers[name] !== tenant_id) throw s3Error('AccessDenied');
+}
+
 export function checkRight({ scopes }: SigningCredential, right: Right): void {
   if (!includesRight(scopes, `storage:${right}`))
     throw s3Error('AccessDenied', `The access key has no right to ${right}`);

@@ -12,7 +12,7 @@ const harmless: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^x-amz-(copy-source-)?server-side-encryption/, []],
   [/^x-amz-object-lock-/, []],
   [/^x-amz-(write-offset-bytes|rename-source.*|if-match-.*|security-token)$/, []],
-  [/^expires$/, []],
+  [/^(expires|versionid)$/, ['null']],
 ];
 
 /**
