@@ -1,6 +1,7 @@
 /** Drills: what must hold when processes die, when the database is unreachable and when receivers hang. */
 import { embeddedKills, kills } from './drills/kills.ts';
 import { losses } from './drills/losses.ts';
+import { objectKills } from './drills/objects.ts';
 import { restarts } from './drills/restarts.ts';
 import { embeddedUsage, usage } from './drills/usage.ts';
 import type { Measurements } from './row.ts';
@@ -10,6 +11,7 @@ export default {
   kills,
   embeddedKills,
   losses,
+  objectKills,
   restarts,
   hanging,
   usage,

@@ -8,6 +8,7 @@ import type { Credential, SignedUp, Tenant } from './harness.ts';
 import { idPlaces, idsIn, kindOf, requestWith, type Pool } from './ids.ts';
 import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
+import { leaveContent } from './storage/content.ts';
 import { servedBy } from './targets.ts';
 import { leaveHooks } from './webhooks/hooks.ts';
 
@@ -25,6 +26,7 @@ const hasUsers = operations.some(({ service }) => service === 'auth');
 const hasJobs = operations.some(({ service }) => service === 'jobs');
 const hasBilling = operations.some(({ service }) => service === 'billing');
 const hasAudit = operations.some(({ service }) => service === 'audit');
+const hasStorage = operations.some(({ service }) => service === 'storage');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
@@ -47,6 +49,7 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   if (hasJobs) keep((await leaveWork(root)).join(' '), 'jobs');
   if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
+  if (hasStorage) for (const [kind, id] of Object.entries(await leaveContent(root))) pool.set(kind, id);
   if (hasBilling) keep((await leaveBills(root, operator, tenant.id)).join(' '), 'billing');
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);

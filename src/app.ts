@@ -11,7 +11,7 @@ import { serverFigures } from './figures.ts';
 import type { ContractBreach } from './http/contract.ts';
 import { createCors } from './http/cors.ts';
 import { anonymousRoot, callers } from './http/credentials.ts';
-import { createFrame } from './http/frame.ts';
+import { createFrame, createRawFrame } from './http/frame.ts';
 import { createHealth } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createPages } from './http/pages.ts';
@@ -36,6 +36,8 @@ export interface Composition extends Omit<Mounting, 'engine' | 'ending'> {
 
 export interface App {
   readonly handle: Express;
+  /** What answers on the ports that services have of their own. */
+  readonly ports: readonly { readonly port: number; readonly handle: Express }[];
   /** Whether connections are upgraded at this URL. */
   readonly upgrades: (url: string) => boolean;
   /** Breaches of the contract that strict mode found. */
@@ -59,6 +61,7 @@ const loaders = {
   safety: async () => (await import('./services/safety/index.ts')).safety,
   audit: async () => (await import('./services/audit/index.ts')).audit,
   webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
+  storage: async () => (await import('./services/storage/index.ts')).storage,
   billing: async () => (await import('./services/billing/index.ts')).billing,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
@@ -175,6 +178,7 @@ function composeFrame(
     idempotency: repeats,
     ending: signals.ending,
   });
+  const peers = trustedPeers(config.trustedProxy);
   const handle = createFrame({
     runtime,
     cors: createCors({
@@ -183,14 +187,18 @@ function composeFrame(
       operations: mounted.flatMap((service) => service.operations),
       methodsOf: (url) => runtime.methodsOf(url),
     }),
-    peers: trustedPeers(config.trustedProxy),
+    peers,
     log,
     metrics,
     mayScrape: scraper({ identify, operator, production: config.production }),
     health: createHealth(() => db.probe(), signals.draining),
     pages: createPages(mounted.map(pageOf)),
   });
-  return { handle, upgrades: (url: string) => runtime.upgrades(url) };
+  const ports = runtime.raw.ports.map(({ port, handle }) => ({
+    port,
+    handle: createRawFrame({ runtime, peers, log, metrics }, handle),
+  }));
+  return { handle, ports, upgrades: (url: string) => runtime.upgrades(url) };
 }
 
 /** A service admits the origins that it knows, at its own paths. */

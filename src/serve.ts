@@ -43,12 +43,13 @@ export async function serve({
   const db = await openDatabase(placeOf(config, log));
   let app: App | undefined;
   let listening: Listening | undefined;
+  const others: Listening[] = [];
   const close = async () => {
     app?.drain();
     // Load balancers notice that the server is not ready and send no new requests before connections are refused.
     if (listening) await delay(config.drainMs);
     app?.end();
-    await listening?.close(grace);
+    await Promise.all([listening, ...others].map((one) => one?.close(grace)));
     await app?.stop();
     await db.close();
   };
@@ -61,6 +62,7 @@ export async function serve({
     app = await createApp({ db, modules: chosen, config: composed, log, prefixed, onLease });
     await app.start();
     listening = await listen(app.handle, { ...config, upgrades: app.upgrades });
+    for (const { port, handle } of app.ports) others.push(await listen(handle, { host: config.host, port }));
   } catch (error) {
     await close();
     throw error;

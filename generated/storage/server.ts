@@ -284,6 +284,26 @@ export interface Objects<Call = unknown> {
   delete(request: { store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "If-Match"?: T.EtagList | undefined; bucket: T.BucketRef; key: T.ObjectKey }, call: Call): Promise<void>;
 
   /**
+   * Changes the type, the headers or the metadata of an object, not its content. Its entity tag stays the same; `Last-Modified` changes.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `PATCH /store/v1/buckets/{bucket}/objects/{+key}`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The object, or its bucket, does not exist for this tenant.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  update(request: { "If-Match"?: T.EtagList | undefined; bucket: T.BucketRef; key: T.ObjectKey; body: T.ObjectChanges }, call: Call): Promise<T.StoredObject>;
+
+  /**
    * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. The permissions of its subject are checked again when the link is used.
    *
    * Needs the scope `storage:read`.
@@ -418,6 +438,27 @@ export interface Uploads<Call = unknown> {
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
   uploadPart(request: { "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; bucket: T.BucketRef; id: T.UploadId; partNum: T.PartNumber; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.Part>;
+
+  /**
+   * Stores a part from an object of the tenant, replacing any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `POST /store/v1/buckets/{bucket}/uploads/{id}/parts/{partNum}/copy`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The upload, its bucket, or the source named in the body, does not exist for this tenant.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  copyPart(request: { bucket: T.BucketRef; id: T.UploadId; partNum: T.PartNumber; body: T.PartSource }, call: Call): Promise<T.Part>;
 }
 
 /**
@@ -497,4 +538,60 @@ export interface Cas<Call = unknown> {
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
   delete(request: { hash: T.ContentHash; ref: T.ReferenceName }, call: Call): Promise<void>;
+}
+
+/** S3 credentials: access keys with which S3 clients sign their requests to `/s3`. */
+export interface S3Credentials<Call = unknown> {
+  /**
+   * Creates an access key. A tenant has at most 100 access keys.
+   *
+   * Needs the scope `storage:admin`.
+   *
+   * `POST /store/v1/s3-credentials`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The bucket does not exist for this tenant.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
+   * - 413: The body is larger than the operation accepts.
+   * - 415: The operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  create(request: { body: T.S3CredentialCreate }, call: Call): Promise<T.IssuedS3Credential>;
+
+  /**
+   * Lists the access keys of the tenant, without their secrets.
+   *
+   * Needs the scope `storage:admin`.
+   *
+   * `GET /store/v1/s3-credentials`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  list(request: { limit: number; cursor?: T.ListingCursor | undefined }, call: Call): Promise<T.S3CredentialListing>;
+
+  /**
+   * Deletes an access key. Requests that are signed with it are refused at once.
+   *
+   * Needs the scope `storage:admin`.
+   *
+   * `DELETE /store/v1/s3-credentials/{accessKeyId}`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is
+   * - 404: The access key does not exist for this tenant.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
+   */
+  delete(request: { accessKeyId: T.AccessKeyId }, call: Call): Promise<void>;
 }

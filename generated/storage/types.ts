@@ -2,6 +2,11 @@
 export interface components {
     schemas: {
         /**
+         * @description The id of an access key, which a request names beside its signature.
+         * @example PLKQ3T5V7X2Z4B6D6F2H
+         */
+        AccessKeyId: string;
+        /**
          * @description An app: the product on whose behalf a tenant's data is kept.
          * @example default
          */
@@ -345,7 +350,8 @@ export interface components {
          */
         CacheControl: string;
         /**
-         * @description A checksum of the whole content: `sha256:<hex>`, or for content in parts `crc32c:<hex>`.
+         * @description A checksum of the whole content, `<algorithm>:<hex>`: at present `sha256`, or for content in parts
+         *     `crc32c`.
          * @example sha256:853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020
          */
         Checksum: string;
@@ -412,11 +418,6 @@ export interface components {
          * @example identity
          */
         ContentEncoding: string;
-        /**
-         * @description The entity tag of a content: its hash without `sha256:`, in quotes.
-         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-         */
-        ContentEtag: string;
         /**
          * @description The address of a content: its SHA-256.
          * @example sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
@@ -529,6 +530,22 @@ export interface components {
          */
         Crc32c: string;
         /**
+         * @description The access key does not exist for this tenant.
+         * @example {
+         *       "error": "access key not found",
+         *       "code": 404
+         *     }
+         */
+        CredentialNotFound: {
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
+        };
+        /**
          * @description An object that was not deleted.
          * @example {
          *       "key": "2026/dog.jpg",
@@ -602,8 +619,8 @@ export interface components {
          */
         Duration: string;
         /**
-         * @description The strong entity tag of content, including the quotes, so that it can be used in `If-Match`: the
-         *     SHA-256 of the content; for content in parts, the SHA-256 of their digests and their number.
+         * @description The strong entity tag of content, including the quotes, so that it can be used in `If-Match`.
+         *     Clients compare it and do not interpret it.
          * @example "853ff93762a06ddbf722c4ebe9ddd66d8f63ddaea97f521c3ecc20da7c976020"
          */
         Etag: string;
@@ -660,6 +677,43 @@ export interface components {
              * @description The HTTP status.
              */
             code: number;
+        };
+        /**
+         * @description A new access key with its secret, which no other response contains.
+         * @example {
+         *       "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *       "tenant_id": "acme",
+         *       "app_id": "default",
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos",
+         *       "created_by": "root",
+         *       "created_at": "2026-11-20T09:46:40.123Z",
+         *       "secret_access_key": "2bYxN7uQm4VwKc9RtZp3JdLf8HsGa5Te6Xv1MyPk"
+         *     }
+         */
+        IssuedS3Credential: {
+            /** @description Its id. */
+            readonly access_key_id: components["schemas"]["AccessKeyId"];
+            /** @description The tenant it belongs to. */
+            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The app in which it acts. */
+            readonly app_id: components["schemas"]["AppId"];
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+            /** @description Who created it. */
+            readonly created_by: components["schemas"]["S3Creator"];
+            /** @description When it was created. */
+            readonly created_at: components["schemas"]["Timestamp"];
+            /** @description The secret, shown only once. */
+            secret_access_key: components["schemas"]["SecretAccessKey"];
         };
         /**
          * @description A prefix of keys, at most 1,024 bytes; empty means every key.
@@ -803,6 +857,29 @@ export interface components {
          */
         MetadataDirective: "copy" | "replace";
         /**
+         * @description Changes to an object besides its content. Absent members are unchanged.
+         * @example {
+         *       "content_type": "image/jpeg",
+         *       "metadata": {
+         *         "camera": "x100"
+         *       }
+         *     }
+         */
+        ObjectChanges: {
+            /** @description The content type, which the bucket must allow; null means `application/octet-stream`. */
+            content_type?: components["schemas"]["MediaType"] | null;
+            /** @description The `Cache-Control` header of responses; null means `private, no-cache`. */
+            cache_control?: components["schemas"]["CacheControl"] | null;
+            /** @description The `Content-Disposition` header of responses; null means none. */
+            content_disposition?: components["schemas"]["ContentDisposition"] | null;
+            /** @description The `Content-Encoding` header of responses; null means none. */
+            content_encoding?: components["schemas"]["ContentEncoding"] | null;
+            /** @description The `Content-Language` header of responses; null means none. */
+            content_language?: components["schemas"]["ContentLanguage"] | null;
+            /** @description The metadata, as a whole; null means none. */
+            metadata?: components["schemas"]["ObjectMetadata"] | null;
+        };
+        /**
          * @description The key of an object in its bucket: 1 to 1,024 bytes of UTF-8, compared and ordered byte for
          *     byte. It does not begin with a slash, has no empty segments and no segments `.` or `..`, and
          *     contains no control characters and no Unicode noncharacters. A slash at its end is part of the
@@ -899,11 +976,6 @@ export interface components {
             uploaded_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description The entity tag of a part: the SHA-256 of its content in quotes.
-         * @example "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-         */
-        PartEtag: string;
-        /**
          * Format: int32
          * @description The number of a part, which is its position in the object.
          * @example 1
@@ -921,6 +993,49 @@ export interface components {
             part_number: components["schemas"]["PartNumber"];
             /** @description The entity tag that its upload returned. */
             etag: components["schemas"]["Etag"];
+        };
+        /**
+         * @description The source of a part: an object, or a range of its bytes.
+         * @example {
+         *       "source_bucket": "photos",
+         *       "source_key": "2026/film.mp4",
+         *       "source_range": "bytes=0-8388607"
+         *     }
+         */
+        PartSource: {
+            /**
+             * @description The bucket of the source; null means the upload's bucket.
+             * @default null
+             */
+            source_bucket: components["schemas"]["BucketRef"] | null;
+            /** @description The object to copy. */
+            source_key: components["schemas"]["ObjectKey"];
+            /**
+             * @description The bytes to copy; null means all.
+             * @default null
+             */
+            source_range: components["schemas"]["SourceRange"] | null;
+            /**
+             * @description Only if the source has this entity tag, so that all parts come from the same version of it; null means any.
+             * @default null
+             */
+            source_etag: components["schemas"]["Etag"] | null;
+        };
+        /**
+         * @description The upload, its bucket, or the source named in the body, does not exist for this tenant.
+         * @example {
+         *       "error": "object not found",
+         *       "code": 404
+         *     }
+         */
+        PartSourceNotFound: {
+            /** @description The error message, which is stable. For a bad field `<field>: <problem>`. */
+            error: string;
+            /**
+             * Format: int32
+             * @description The HTTP status.
+             */
+            code: number;
         };
         /**
          * @description A condition of the request, such as `If-Match`, is not met; nothing was changed.
@@ -1028,6 +1143,104 @@ export interface components {
          */
         RetryAfter: number;
         /**
+         * @description Who created an access key.
+         * @example root
+         */
+        S3Creator: string;
+        /**
+         * @description An access key of the S3 interface, which acts for the tenant and the app in which it was created.
+         * @example {
+         *       "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *       "tenant_id": "acme",
+         *       "app_id": "default",
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos",
+         *       "created_by": "root",
+         *       "created_at": "2026-11-20T09:46:40.123Z"
+         *     }
+         */
+        S3Credential: {
+            /** @description Its id. */
+            readonly access_key_id: components["schemas"]["AccessKeyId"];
+            /** @description The tenant it belongs to. */
+            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The app in which it acts. */
+            readonly app_id: components["schemas"]["AppId"];
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+            /** @description Who created it. */
+            readonly created_by: components["schemas"]["S3Creator"];
+            /** @description When it was created. */
+            readonly created_at: components["schemas"]["Timestamp"];
+        };
+        /**
+         * @description What is sent to create: S3Credential. Read-only members are accepted and ignored; `null` means absent.
+         * @example {
+         *       "scopes": [
+         *         "storage:read",
+         *         "storage:write"
+         *       ],
+         *       "bucket": "photos"
+         *     }
+         */
+        S3CredentialCreate: {
+            /** @description Its rights, none of which may exceed those of its creator. */
+            scopes: components["schemas"]["S3Scope"][];
+            /**
+             * @description The only bucket in which it may act, by its name or its id; null means every bucket. It does not extend to a later
+             *     bucket of the same name. In responses the name, or the id once the bucket is deleted.
+             * @default null
+             */
+            bucket: components["schemas"]["BucketRef"] | null;
+        };
+        /**
+         * @description A page of access keys, by their ids.
+         * @example {
+         *       "credentials": [
+         *         {
+         *           "access_key_id": "PLKQ3T5V7X2Z4B6D6F2H",
+         *           "tenant_id": "acme",
+         *           "app_id": "default",
+         *           "scopes": [
+         *             "storage:read",
+         *             "storage:write"
+         *           ],
+         *           "bucket": "photos",
+         *           "created_by": "root",
+         *           "created_at": "2026-11-20T09:46:40.123Z"
+         *         }
+         *       ],
+         *       "truncated": false,
+         *       "cursor": null
+         *     }
+         */
+        S3CredentialListing: {
+            /** @description The access keys. */
+            credentials: components["schemas"]["S3Credential"][];
+            /** @description Whether more records follow. */
+            truncated: boolean;
+            /** @description The cursor of the next page; null on the last page. */
+            cursor: components["schemas"]["ListingCursor"] | null;
+        };
+        /**
+         * @description The rights of an access key.
+         * @enum {string}
+         */
+        S3Scope: "storage:read" | "storage:write" | "storage:admin";
+        /**
+         * @description The secret of an access key, with which requests are signed.
+         * @example 2bYxN7uQm4VwKc9RtZp3JdLf8HsGa5Te6Xv1MyPk
+         */
+        SecretAccessKey: string;
+        /**
          * @description A link that works without a credential until it expires, on behalf of the subject that requested
          *     it.
          * @example {
@@ -1067,6 +1280,11 @@ export interface components {
             code: number;
         };
         /**
+         * @description The bytes of an object to copy.
+         * @example bytes=0-8388607
+         */
+        SourceRange: string;
+        /**
          * @description The amount of stored data and the space it uses, from counters.
          * @example {
          *       "driver": "fs",
@@ -1082,8 +1300,7 @@ export interface components {
          *       "garbage_blobs": 3,
          *       "garbage_bytes": 549126,
          *       "damaged_blobs": 0,
-         *       "active_transfers": 2,
-         *       "last_scrub_at": "2026-11-18T02:00:00.000Z"
+         *       "active_transfers": 2
          *     }
          */
         Stats: {
@@ -1115,8 +1332,6 @@ export interface components {
             damaged_blobs: components["schemas"]["Count"];
             /** @description The number of transfers running in this process now. */
             active_transfers: components["schemas"]["Count"];
-            /** @description When all stored content was last checked; null before the first check. */
-            last_scrub_at: components["schemas"]["Timestamp"] | null;
         };
         /**
          * @description The scope of statistics.
@@ -1209,7 +1424,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description The size of the content of one request, in bytes.
+         * @description The declared size of the content of one request, in bytes. More than the operation accepts is a 413.
          * @example 183042
          */
         TransferBytes: number;
@@ -1481,6 +1696,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AccessKeyId = components['schemas']['AccessKeyId'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BodyStalled = components['schemas']['BodyStalled'];
@@ -1506,7 +1722,6 @@ export type Completion = components['schemas']['Completion'];
 export type Conflict = components['schemas']['Conflict'];
 export type ContentDisposition = components['schemas']['ContentDisposition'];
 export type ContentEncoding = components['schemas']['ContentEncoding'];
-export type ContentEtag = components['schemas']['ContentEtag'];
 export type ContentHash = components['schemas']['ContentHash'];
 export type ContentLanguage = components['schemas']['ContentLanguage'];
 export type ContentNotFound = components['schemas']['ContentNotFound'];
@@ -1515,6 +1730,7 @@ export type CopyRequest = components['schemas']['CopyRequest'];
 export type CorsOrigin = components['schemas']['CorsOrigin'];
 export type Count = components['schemas']['Count'];
 export type Crc32c = components['schemas']['Crc32c'];
+export type CredentialNotFound = components['schemas']['CredentialNotFound'];
 export type DeletionError = components['schemas']['DeletionError'];
 export type DeletionRequest = components['schemas']['DeletionRequest'];
 export type DeletionResult = components['schemas']['DeletionResult'];
@@ -1529,6 +1745,7 @@ export type FileName = components['schemas']['FileName'];
 export type Forbidden = components['schemas']['Forbidden'];
 export type HttpDate = components['schemas']['HttpDate'];
 export type InternalError = components['schemas']['InternalError'];
+export type IssuedS3Credential = components['schemas']['IssuedS3Credential'];
 export type KeyPrefix = components['schemas']['KeyPrefix'];
 export type LinkCondition = components['schemas']['LinkCondition'];
 export type LinkContentType = components['schemas']['LinkContentType'];
@@ -1547,15 +1764,17 @@ export type ListingCursor = components['schemas']['ListingCursor'];
 export type MediaRange = components['schemas']['MediaRange'];
 export type MediaType = components['schemas']['MediaType'];
 export type MetadataDirective = components['schemas']['MetadataDirective'];
+export type ObjectChanges = components['schemas']['ObjectChanges'];
 export type ObjectKey = components['schemas']['ObjectKey'];
 export type ObjectListing = components['schemas']['ObjectListing'];
 export type ObjectMetadata = components['schemas']['ObjectMetadata'];
 export type ObjectMetadataValue = components['schemas']['ObjectMetadataValue'];
 export type ObjectNotFound = components['schemas']['ObjectNotFound'];
 export type Part = components['schemas']['Part'];
-export type PartEtag = components['schemas']['PartEtag'];
 export type PartNumber = components['schemas']['PartNumber'];
 export type PartRef = components['schemas']['PartRef'];
+export type PartSource = components['schemas']['PartSource'];
+export type PartSourceNotFound = components['schemas']['PartSourceNotFound'];
 export type PreconditionFailed = components['schemas']['PreconditionFailed'];
 export type Quota = components['schemas']['Quota'];
 export type QuotaSettings = components['schemas']['QuotaSettings'];
@@ -1565,8 +1784,15 @@ export type RangeNotSatisfiable = components['schemas']['RangeNotSatisfiable'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type ReferenceName = components['schemas']['ReferenceName'];
 export type RetryAfter = components['schemas']['RetryAfter'];
+export type S3Creator = components['schemas']['S3Creator'];
+export type S3Credential = components['schemas']['S3Credential'];
+export type S3CredentialCreate = components['schemas']['S3CredentialCreate'];
+export type S3CredentialListing = components['schemas']['S3CredentialListing'];
+export type S3Scope = components['schemas']['S3Scope'];
+export type SecretAccessKey = components['schemas']['SecretAccessKey'];
 export type SignedLink = components['schemas']['SignedLink'];
 export type SourceNotFound = components['schemas']['SourceNotFound'];
+export type SourceRange = components['schemas']['SourceRange'];
 export type Stats = components['schemas']['Stats'];
 export type StatsScope = components['schemas']['StatsScope'];
 export type StoredContent = components['schemas']['StoredContent'];

@@ -3,6 +3,7 @@ import { validators as Admin } from './validators/Admin.js';
 import { validators as Buckets } from './validators/Buckets.js';
 import { validators as Cas } from './validators/Cas.js';
 import { validators as Objects } from './validators/Objects.js';
+import { validators as S3Credentials } from './validators/S3Credentials.js';
 import { validators as Uploads } from './validators/Uploads.js';
 
 export const validators = {
@@ -10,5 +11,6 @@ export const validators = {
   ...Buckets,
   ...Cas,
   ...Objects,
+  ...S3Credentials,
   ...Uploads,
 };

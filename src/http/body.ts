@@ -56,6 +56,17 @@ function rawReader({ contentTypes, limit }: Body, time: BodyTime | undefined): R
   };
 }
 
+/** The body of a request that is not of the contract, as a stream. */
+export function streamedBody(
+  req: IncomingMessage,
+  limit: number,
+  time: BodyTime,
+): AsyncGenerator<Buffer, void> {
+  if (time.totalMs !== undefined) allowTime(req, time.totalMs);
+  if (Number(req.headers['content-length']) > limit) throw tooLarge(req, limit);
+  return limited(req, limit, time);
+}
+
 function parsingReader(body: Body, time: BodyTime | undefined): ReadBody {
   const most = mostValues(body);
   const parseCounted = (bytes: Buffer) => parseJson(bytes, most, body);
@@ -152,7 +163,7 @@ async function* limited(
   req: IncomingMessage,
   limit: number,
   time: BodyTime | undefined,
-): AsyncGenerator<Uint8Array, void> {
+): AsyncGenerator<Buffer, void> {
   askForBody(req);
   let size = 0;
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });

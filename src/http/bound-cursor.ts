@@ -14,7 +14,7 @@ export interface BoundCursor {
    *   list with other filters.
    */
   open(request: Request, call: Call): void;
-  /** Adds the mark to the next cursor in the response: in its header, or in the `next_cursor` of what the handler returned. */
+  /** Adds the mark to the next cursor in the response: in its header, or in the `next_cursor` or `cursor` of what the handler returned. */
   close(request: Request, call: Call, result: unknown): void;
 }
 
@@ -54,6 +54,7 @@ export function boundCursor({ service, id, parameters }: Operation): BoundCursor
       const next = headers?.[nextCursor];
       if (typeof next === 'string') headers![nextCursor] = next + markOf(request, call);
       if (isEnvelope(result)) result.next_cursor += markOf(request, call);
+      else if (isListing(result)) result.cursor += markOf(request, call);
     },
   };
 }
@@ -63,3 +64,11 @@ const isEnvelope = (result: unknown): result is { next_cursor: string } =>
   result !== null &&
   'next_cursor' in result &&
   typeof result.next_cursor === 'string';
+
+/** A listing that says separately whether it was truncated. */
+const isListing = (result: unknown): result is { cursor: string } =>
+  typeof result === 'object' &&
+  result !== null &&
+  'truncated' in result &&
+  'cursor' in result &&
+  typeof result.cursor === 'string';

@@ -33,6 +33,7 @@ export function createFrame(options: FrameOptions): Express {
 
   app.use(begin(options)); //                  request id and address, one log line at the end
   if (cors) app.use(admit(cors)); //           pages of other origins, before anything is refused
+  app.use(runtime.raw.handle); //              other protocols, before anything is decoded
   app.use(runtime.operations); //              the operations of the contract
   app.use(identify); //                        the request id on all other responses
   app.get('/healthz', health.live); //         the process runs
@@ -44,7 +45,20 @@ export function createFrame(options: FrameOptions): Express {
   return app;
 }
 
-function begin({ runtime, peers, log, metrics }: FrameOptions): RequestHandler {
+/** The application on a port that serves one part of a service, which speaks another protocol. */
+export function createRawFrame(options: BeginOptions, handle: RequestHandler): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.use(begin(options));
+  app.use(handle);
+  return app;
+}
+
+type BeginOptions = Pick<FrameOptions, 'runtime' | 'peers' | 'log' | 'metrics'>;
+
+function begin({ runtime, peers, log, metrics }: BeginOptions): RequestHandler {
   return (req, res, next) => {
     const exchange = beginExchange(req, res, peers);
     const { method, url } = req;

@@ -16,6 +16,7 @@ import type { Metrics } from './metrics.ts';
 import type { Operation, Validators } from './operation.ts';
 import { clipped } from './clipped.ts';
 import { respond } from './respond.ts';
+import { rawMounts, type RawMounts } from './raw-mounts.ts';
 import { pathRouter } from './router.ts';
 import type { Handler, Service } from './service.ts';
 import { upgrades } from './upgrade.ts';
@@ -58,6 +59,8 @@ export interface Runtime {
   writtenPath(path: string): string;
   /** The numbers of requests that have a turn and that wait for one. */
   readonly turns: () => { readonly running: number; readonly waiting: number };
+  /** Parts of services that speak another protocol. */
+  readonly raw: RawMounts;
   readonly operations: RequestHandler;
   readonly unknown: RequestHandler;
   readonly failed: ErrorRequestHandler;
@@ -92,6 +95,7 @@ export function createRuntime(services: readonly Mounted[], options: RuntimeOpti
 
   return {
     turns: () => fairness.counts,
+    raw: rawMounts(services, { fairness, metrics: options.metrics, log: options.log }),
     methodsOf(url) {
       const found = router.find(url);
       return isFound(found) ? found.target.names : ['GET', 'HEAD'];

@@ -14,6 +14,7 @@ import type { Context } from './context.ts';
 import type { CredentialResolver } from './credentials.ts';
 import type { ErrorPage } from './failure.ts';
 import type { Asks, PortsOf } from './port.ts';
+import type { RawMount } from './raw-mounts.ts';
 import type { Remote } from './remote-port.ts';
 
 /**
@@ -111,6 +112,8 @@ export interface Service {
   readonly identify?: OwnCredentials;
   /** Limits of operations by id that its settings decide; they replace the limits in the contract. */
   readonly limits?: Readonly<Record<string, OperationLimits>>;
+  /** Parts of the service that speak another protocol than that of the contract. */
+  readonly raw?: readonly RawMount[];
   /** Figures of the bounded queues in which requests may wait, for `/metrics`. */
   queues?(): readonly QueueFigures[];
   /**

@@ -13,6 +13,8 @@ export { childServer, type ChildServer } from './child-server.ts';
 export interface TestServer {
   /** The server's URL, without a trailing slash. Services are at `/<service>`. */
   readonly url: string;
+  /** The URLs of the ports that services have of their own, whatever their numbers in the settings are. */
+  readonly ports: readonly string[];
   readonly rootToken: string;
   readonly db: TestDatabase;
   /** Sends a request as root, or with another credential or none. */
@@ -76,6 +78,9 @@ export async function testServer(options: TestServerOptions): Promise<TestServer
   return {
     get url() {
       return running.url;
+    },
+    get ports() {
+      return running.ports;
     },
     rootToken,
     get db() {
@@ -141,14 +146,17 @@ async function run(
     log: log ? pino({ level: 'info' }, log) : pino({ level: 'silent' }),
     prefixed: true,
   });
-  const listening = await listen(app.handle, { host: '127.0.0.1', port: 0 });
+  const place = { host: '127.0.0.1', port: 0 };
+  const listening = await listen(app.handle, place);
+  const others = await Promise.all(app.ports.map(({ handle }) => listen(handle, place)));
   await app.start();
-  return { url: `http://127.0.0.1:${listening.port}`, end: () => end(app, listening) };
+  const [url, ...ports] = [listening, ...others].map(({ port }) => `http://127.0.0.1:${port}`);
+  return { url: url!, ports, end: () => end(app, [listening, ...others]) };
 }
 
-async function end(app: App, listening: Listening): Promise<void> {
+async function end(app: App, listening: readonly Listening[]): Promise<void> {
   app.end();
-  await listening.close(5_000);
+  await Promise.all(listening.map((one) => one.close(5_000)));
   await app.stop();
   if (app.breaches.length > 0)
     throw new Error(`the contract was broken: ${app.breaches.map(({ message }) => message).join('; ')}`);

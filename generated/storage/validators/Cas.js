@@ -93,7 +93,7 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Cas_put_header = validate22;
 const schema34 = {"$id":"Cas_put_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"}},"required":[],"additionalProperties":true};
-const schema35 = {"type":"integer","format":"int64","minimum":0,"maximum":5368709120};
+const schema35 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
 const schema36 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
 const pattern5 = new RegExp("^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$", "u");
@@ -137,8 +137,8 @@ data["content-length"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 == "number"){
-if(data0 > 5368709120 || isNaN(data0)){
-validate22.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 5368709120},message:"must be <= 5368709120"}];
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate22.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Objects_copy_body, Objects_deleteMany_body, Objects_presign_body } = (() => {
+const { Objects_copy_body, Objects_deleteMany_body, Objects_update_body, Objects_presign_body } = (() => {
 
 const Objects_copy_body = validate20;
 const schema31 = {"$id":"Objects_copy_body","$ref":"contract#/$defs/CopyRequest"};
@@ -1100,19 +1100,630 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Objects_presign_body = validate29;
-const schema49 = {"$id":"Objects_presign_body","$ref":"contract#/$defs/LinkRequest"};
-const schema50 = {"type":"object","required":["key","method"],"properties":{"key":{"$ref":"contract#/$defs/ObjectKey"},"method":{"$ref":"contract#/$defs/LinkMethod"},"expires_in":{"$ref":"contract#/$defs/Duration","default":"15m"},"max_bytes":{"anyOf":[{"$ref":"contract#/$defs/Bytes"},{"type":"null"}],"default":null},"content_type":{"anyOf":[{"$ref":"contract#/$defs/MediaType"},{"type":"null"}],"default":null},"if_none_match":{"anyOf":[{"type":"string","enum":["*"]},{"type":"null"}],"default":null}},"additionalProperties":false};
-const schema52 = {"type":"string","enum":["GET","PUT","DELETE"]};
-const schema53 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
-const schema54 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
-const pattern15 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
-const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
+const Objects_update_body = validate29;
+const schema49 = {"$id":"Objects_update_body","$ref":"contract#/$defs/ObjectChanges"};
+const schema50 = {"type":"object","properties":{"content_type":{"anyOf":[{"$ref":"contract#/$defs/MediaType"},{"type":"null"}]},"cache_control":{"anyOf":[{"$ref":"contract#/$defs/CacheControl"},{"type":"null"}]},"content_disposition":{"anyOf":[{"$ref":"contract#/$defs/ContentDisposition"},{"type":"null"}]},"content_encoding":{"anyOf":[{"$ref":"contract#/$defs/ContentEncoding"},{"type":"null"}]},"content_language":{"anyOf":[{"$ref":"contract#/$defs/ContentLanguage"},{"type":"null"}]},"metadata":{"anyOf":[{"$ref":"contract#/$defs/ObjectMetadata"},{"type":"null"}]}},"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((((key0 === "content_type") || (key0 === "cache_control")) || (key0 === "content_disposition")) || (key0 === "content_encoding")) || (key0 === "content_language")) || (key0 === "metadata"))){
+validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.content_type !== undefined){
+let data0 = data.content_type;
+const _errs2 = errors;
+const _errs3 = errors;
+let valid1 = false;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data0 === "string"){
+if(func2(data0) > 255){
+const err0 = {instancePath:instancePath+"/content_type",schemaPath:"contract#/$defs/MediaType/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(func2(data0) < 3){
+const err1 = {instancePath:instancePath+"/content_type",schemaPath:"contract#/$defs/MediaType/minLength",keyword:"minLength",params:{limit: 3},message:"must NOT have fewer than 3 characters"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+else {
+if(!pattern8.test(data0)){
+const err2 = {instancePath:instancePath+"/content_type",schemaPath:"contract#/$defs/MediaType/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+/[A-Za-z0-9!#$%&'*+.^_`|~-]+([ \\t]*;[\\t -~]*)?$"},message:"must match pattern \""+"^[A-Za-z0-9!#$%&'*+.^_`|~-]+/[A-Za-z0-9!#$%&'*+.^_`|~-]+([ \\t]*;[\\t -~]*)?$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/content_type",schemaPath:"contract#/$defs/MediaType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+const _errs7 = errors;
+if(data0 !== null){
+const err4 = {instancePath:instancePath+"/content_type",schemaPath:"#/properties/content_type/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err5 = {instancePath:instancePath+"/content_type",schemaPath:"#/properties/content_type/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cache_control !== undefined){
+let data1 = data.cache_control;
+const _errs9 = errors;
+const _errs10 = errors;
+let valid3 = false;
+const _errs11 = errors;
+const _errs12 = errors;
+if(errors === _errs12){
+if(typeof data1 === "string"){
+if(func2(data1) > 255){
+const err6 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+if(func2(data1) < 1){
+const err7 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+else {
+if(!pattern9.test(data1)){
+const err8 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/cache_control",schemaPath:"contract#/$defs/CacheControl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid1 = _errs11 === errors;
+valid3 = valid3 || _valid1;
+const _errs14 = errors;
+if(data1 !== null){
+const err10 = {instancePath:instancePath+"/cache_control",schemaPath:"#/properties/cache_control/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid1 = _errs14 === errors;
+valid3 = valid3 || _valid1;
+if(!valid3){
+const err11 = {instancePath:instancePath+"/cache_control",schemaPath:"#/properties/cache_control/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs10;
+if(vErrors !== null){
+if(_errs10){
+vErrors.length = _errs10;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_disposition !== undefined){
+let data2 = data.content_disposition;
+const _errs16 = errors;
+const _errs17 = errors;
+let valid5 = false;
+const _errs18 = errors;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data2 === "string"){
+if(func2(data2) > 255){
+const err12 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+else {
+if(func2(data2) < 1){
+const err13 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+else {
+if(!pattern9.test(data2)){
+const err14 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/content_disposition",schemaPath:"contract#/$defs/ContentDisposition/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+var _valid2 = _errs18 === errors;
+valid5 = valid5 || _valid2;
+const _errs21 = errors;
+if(data2 !== null){
+const err16 = {instancePath:instancePath+"/content_disposition",schemaPath:"#/properties/content_disposition/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+var _valid2 = _errs21 === errors;
+valid5 = valid5 || _valid2;
+if(!valid5){
+const err17 = {instancePath:instancePath+"/content_disposition",schemaPath:"#/properties/content_disposition/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs17;
+if(vErrors !== null){
+if(_errs17){
+vErrors.length = _errs17;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs16 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_encoding !== undefined){
+let data3 = data.content_encoding;
+const _errs23 = errors;
+const _errs24 = errors;
+let valid7 = false;
+const _errs25 = errors;
+const _errs26 = errors;
+if(errors === _errs26){
+if(typeof data3 === "string"){
+if(func2(data3) > 255){
+const err18 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+else {
+if(func2(data3) < 1){
+const err19 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+else {
+if(!pattern9.test(data3)){
+const err20 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/content_encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+var _valid3 = _errs25 === errors;
+valid7 = valid7 || _valid3;
+const _errs28 = errors;
+if(data3 !== null){
+const err22 = {instancePath:instancePath+"/content_encoding",schemaPath:"#/properties/content_encoding/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+var _valid3 = _errs28 === errors;
+valid7 = valid7 || _valid3;
+if(!valid7){
+const err23 = {instancePath:instancePath+"/content_encoding",schemaPath:"#/properties/content_encoding/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs24;
+if(vErrors !== null){
+if(_errs24){
+vErrors.length = _errs24;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_language !== undefined){
+let data4 = data.content_language;
+const _errs30 = errors;
+const _errs31 = errors;
+let valid9 = false;
+const _errs32 = errors;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data4 === "string"){
+if(func2(data4) > 255){
+const err24 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/maxLength",keyword:"maxLength",params:{limit: 255},message:"must NOT have more than 255 characters"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+else {
+if(func2(data4) < 1){
+const err25 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+else {
+if(!pattern9.test(data4)){
+const err26 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/pattern",keyword:"pattern",params:{pattern: "^[ -~]+$"},message:"must match pattern \""+"^[ -~]+$"+"\""};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/content_language",schemaPath:"contract#/$defs/ContentLanguage/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+var _valid4 = _errs32 === errors;
+valid9 = valid9 || _valid4;
+const _errs35 = errors;
+if(data4 !== null){
+const err28 = {instancePath:instancePath+"/content_language",schemaPath:"#/properties/content_language/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+var _valid4 = _errs35 === errors;
+valid9 = valid9 || _valid4;
+if(!valid9){
+const err29 = {instancePath:instancePath+"/content_language",schemaPath:"#/properties/content_language/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs31;
+if(vErrors !== null){
+if(_errs31){
+vErrors.length = _errs31;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs30 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data5 = data.metadata;
+const _errs37 = errors;
+const _errs38 = errors;
+let valid11 = false;
+const _errs39 = errors;
+if(!(validate23(data5, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+var _valid5 = _errs39 === errors;
+valid11 = valid11 || _valid5;
+const _errs40 = errors;
+if(data5 !== null){
+const err30 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+var _valid5 = _errs40 === errors;
+valid11 = valid11 || _valid5;
+if(!valid11){
+const err31 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Objects_update_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate29.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate30(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Objects_presign_body = validate33;
+const schema56 = {"$id":"Objects_presign_body","$ref":"contract#/$defs/LinkRequest"};
+const schema57 = {"type":"object","required":["key","method"],"properties":{"key":{"$ref":"contract#/$defs/ObjectKey"},"method":{"$ref":"contract#/$defs/LinkMethod"},"expires_in":{"$ref":"contract#/$defs/Duration","default":"15m"},"max_bytes":{"anyOf":[{"$ref":"contract#/$defs/Bytes"},{"type":"null"}],"default":null},"content_type":{"anyOf":[{"$ref":"contract#/$defs/MediaType"},{"type":"null"}],"default":null},"if_none_match":{"anyOf":[{"type":"string","enum":["*"]},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema59 = {"type":"string","enum":["GET","PUT","DELETE"]};
+const schema60 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema61 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
+const pattern20 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
+
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate34.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1135,14 +1746,14 @@ data.if_none_match = null;
 }
 let missing0;
 if(((data.key === undefined) && (missing0 = "key")) || ((data.method === undefined) && (missing0 = "method"))){
-validate30.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
 if(!((((((key0 === "key") || (key0 === "method")) || (key0 === "expires_in")) || (key0 === "max_bytes")) || (key0 === "content_type")) || (key0 === "if_none_match"))){
-validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1155,24 +1766,24 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(func2(data0) > 1024){
-validate30.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+validate34.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
 return false;
 }
 else {
 if(func2(data0) < 1){
-validate30.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate34.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
 if(!pattern5.test(data0)){
-validate30.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"},message:"must match pattern \""+"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"+"\""}];
+validate34.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"},message:"must match pattern \""+"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1186,11 +1797,11 @@ if(data.method !== undefined){
 let data1 = data.method;
 const _errs5 = errors;
 if(typeof data1 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/LinkMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/LinkMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data1 === "GET") || (data1 === "PUT")) || (data1 === "DELETE"))){
-validate30.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/LinkMethod/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values"}];
+validate34.errors = [{instancePath:instancePath+"/method",schemaPath:"contract#/$defs/LinkMethod/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -1205,24 +1816,24 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(func2(data2) > 32){
-validate30.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
+validate34.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"}];
 return false;
 }
 else {
 if(func2(data2) < 1){
-validate30.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate34.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern15.test(data2)){
-validate30.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
+if(!pattern20.test(data2)){
+validate34.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/pattern",keyword:"pattern",params:{pattern: "^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"},message:"must match pattern \""+"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"+"\""}];
 return false;
 }
 }
 }
 }
 else {
-validate30.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate34.errors = [{instancePath:instancePath+"/expires_in",schemaPath:"contract#/$defs/Duration/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1306,7 +1917,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return false;
 }
 else {
@@ -1400,7 +2011,7 @@ else {
 vErrors.push(err11);
 }
 errors++;
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return false;
 }
 else {
@@ -1432,7 +2043,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!(data5 === "*")){
-const err13 = {instancePath:instancePath+"/if_none_match",schemaPath:"#/properties/if_none_match/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema50.properties.if_none_match.anyOf[0].enum},message:"must be equal to one of the allowed values"};
+const err13 = {instancePath:instancePath+"/if_none_match",schemaPath:"#/properties/if_none_match/anyOf/0/enum",keyword:"enum",params:{allowedValues: schema57.properties.if_none_match.anyOf[0].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -1465,7 +2076,7 @@ else {
 vErrors.push(err15);
 }
 errors++;
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return false;
 }
 else {
@@ -1489,39 +2100,39 @@ var valid0 = _errs25 === errors;
 }
 }
 else {
-validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate30.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
-validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_presign_body" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate29.evaluated;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate30(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+if(!(validate34(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
-validate29.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
-validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Objects_copy_body, Objects_deleteMany_body, Objects_presign_body };
+return { Objects_copy_body, Objects_deleteMany_body, Objects_update_body, Objects_presign_body };
 })();
-const { Objects_copy_path, Objects_copy_query, Objects_copy_header, Objects_deleteMany_path, Objects_deleteMany_query, Objects_list_path, Objects_list_query, Objects_put_path, Objects_put_query, Objects_put_header, Objects_get_path, Objects_get_query, Objects_get_header, Objects_head_path, Objects_head_query, Objects_head_header, Objects_delete_path, Objects_delete_query, Objects_delete_header, Objects_presign_path, Objects_presign_query } = (() => {
+const { Objects_copy_path, Objects_copy_query, Objects_copy_header, Objects_deleteMany_path, Objects_deleteMany_query, Objects_list_path, Objects_list_query, Objects_put_path, Objects_put_query, Objects_put_header, Objects_get_path, Objects_get_query, Objects_get_header, Objects_head_path, Objects_head_query, Objects_head_header, Objects_delete_path, Objects_delete_query, Objects_delete_header, Objects_update_path, Objects_update_query, Objects_update_header, Objects_presign_path, Objects_presign_query } = (() => {
 
 const Objects_copy_path = validate20;
 const schema31 = {"$id":"Objects_copy_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
@@ -2738,7 +3349,7 @@ validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_put_header = validate30;
 const schema60 = {"$id":"Objects_put_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"},"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"cache-control":{"$ref":"contract#/$defs/CacheControl"},"content-disposition":{"$ref":"contract#/$defs/ContentDisposition"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"},"content-language":{"$ref":"contract#/$defs/ContentLanguage"}},"required":[],"additionalProperties":true};
-const schema61 = {"type":"integer","format":"int64","minimum":0,"maximum":5368709120};
+const schema61 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
 const schema62 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const schema65 = {"type":"string","minLength":1,"maxLength":64};
 const schema66 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
@@ -2788,8 +3399,8 @@ data["content-length"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 == "number"){
-if(data0 > 5368709120 || isNaN(data0)){
-validate30.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 5368709120},message:"must be <= 5368709120"}];
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate30.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
@@ -5394,11 +6005,11 @@ return errors === 0;
 }
 validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Objects_presign_path = validate40;
-const schema121 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+const Objects_update_path = validate40;
+const schema121 = {"$id":"Objects_update_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Objects_presign_path" */;
+/*# sourceURL="Objects_update_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate40.evaluated;
@@ -5411,14 +6022,14 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if((data.bucket === undefined) && (missing0 = "bucket")){
+if(((data.bucket === undefined) && (missing0 = "bucket")) || ((data.key === undefined) && (missing0 = "key"))){
 validate40.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "bucket")){
+if(!((key0 === "bucket") || (key0 === "key"))){
 validate40.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -5427,6 +6038,7 @@ break;
 if(_errs1 === errors){
 if(data.bucket !== undefined){
 let data0 = data.bucket;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -5458,6 +6070,63 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.key !== undefined){
+let data1 = data.key;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate40.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["key"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 1024){
+validate40.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate40.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern11.test(data1)){
+validate40.errors = [{instancePath:instancePath+"/key",schemaPath:"contract#/$defs/ObjectKey/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"},message:"must match pattern \""+"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -5472,11 +6141,11 @@ return errors === 0;
 }
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Objects_presign_query = validate41;
-const schema123 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Objects_update_query = validate41;
+const schema124 = {"$id":"Objects_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Objects_presign_query" */;
+/*# sourceURL="Objects_update_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate41.evaluated;
@@ -5504,7 +6173,190 @@ return errors === 0;
 }
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Objects_copy_path, Objects_copy_query, Objects_copy_header, Objects_deleteMany_path, Objects_deleteMany_query, Objects_list_path, Objects_list_query, Objects_put_path, Objects_put_query, Objects_put_header, Objects_get_path, Objects_get_query, Objects_get_header, Objects_head_path, Objects_head_query, Objects_head_header, Objects_delete_path, Objects_delete_query, Objects_delete_header, Objects_presign_path, Objects_presign_query };
+const Objects_update_header = validate42;
+const schema125 = {"$id":"Objects_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"}},"required":[],"additionalProperties":true};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Objects_update_header" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate42.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data["if-match"] !== undefined){
+let data0 = data["if-match"];
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/if-match",schemaPath:"contract#/$defs/EtagList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["if-match"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) > 4096){
+validate42.errors = [{instancePath:instancePath+"/if-match",schemaPath:"contract#/$defs/EtagList/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate42.errors = [{instancePath:instancePath+"/if-match",schemaPath:"contract#/$defs/EtagList/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data0)){
+validate42.errors = [{instancePath:instancePath+"/if-match",schemaPath:"contract#/$defs/EtagList/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate42.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Objects_presign_path = validate43;
+const schema127 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Objects_presign_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate43.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.bucket === undefined) && (missing0 = "bucket")){
+validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(key0 === "bucket")){
+validate43.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.bucket !== undefined){
+let data0 = data.bucket;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate43.errors = [{instancePath:instancePath+"/bucket",schemaPath:"contract#/$defs/BucketRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["bucket"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate43.errors = [{instancePath:instancePath+"/bucket",schemaPath:"contract#/$defs/BucketRef/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Objects_presign_query = validate44;
+const schema129 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Objects_presign_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate44.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate44.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Objects_copy_path, Objects_copy_query, Objects_copy_header, Objects_deleteMany_path, Objects_deleteMany_query, Objects_list_path, Objects_list_query, Objects_put_path, Objects_put_query, Objects_put_header, Objects_get_path, Objects_get_query, Objects_get_header, Objects_head_path, Objects_head_query, Objects_head_header, Objects_delete_path, Objects_delete_query, Objects_delete_header, Objects_update_path, Objects_update_query, Objects_update_header, Objects_presign_path, Objects_presign_query };
 })();
 export const validators = {
   Objects_copy: { path: Objects_copy_path, query: Objects_copy_query, header: Objects_copy_header, body: Objects_copy_body },
@@ -5514,5 +6366,6 @@ export const validators = {
   Objects_get: { path: Objects_get_path, query: Objects_get_query, header: Objects_get_header },
   Objects_head: { path: Objects_head_path, query: Objects_head_query, header: Objects_head_header },
   Objects_delete: { path: Objects_delete_path, query: Objects_delete_query, header: Objects_delete_header },
+  Objects_update: { path: Objects_update_path, query: Objects_update_query, header: Objects_update_header, body: Objects_update_body },
   Objects_presign: { path: Objects_presign_path, query: Objects_presign_query, body: Objects_presign_body },
 };

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
-const { Uploads_create_body, Uploads_complete_body } = (() => {
+const { Uploads_create_body, Uploads_complete_body, Uploads_copyPart_body } = (() => {
 
 const Uploads_create_body = validate20;
 const schema31 = {"$id":"Uploads_create_body","$ref":"contract#/$defs/UploadCreate"};
@@ -643,9 +643,9 @@ const schema48 = {"type":"integer","format":"int64","minimum":0,"maximum":900719
 const schema49 = {"type":"string","pattern":"^crc32c:[0-9a-f]{8}$"};
 const schema45 = {"type":"object","required":["part_number","etag"],"properties":{"part_number":{"$ref":"contract#/$defs/PartNumber"},"etag":{"$ref":"contract#/$defs/Etag"}},"additionalProperties":false};
 const schema46 = {"type":"integer","format":"int32","minimum":1,"maximum":10000};
-const schema47 = {"type":"string","pattern":"^\"[0-9a-f]{64}(-[1-9][0-9]{0,4})?\"$"};
+const schema47 = {"type":"string","pattern":"^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const pattern11 = new RegExp("^\"[0-9a-f]{64}(-[1-9][0-9]{0,4})?\"$", "u");
+const pattern11 = new RegExp("^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -715,7 +715,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(!pattern11.test(data1)){
-validate28.errors = [{instancePath:instancePath+"/etag",schemaPath:"contract#/$defs/Etag/pattern",keyword:"pattern",params:{pattern: "^\"[0-9a-f]{64}(-[1-9][0-9]{0,4})?\"$"},message:"must match pattern \""+"^\"[0-9a-f]{64}(-[1-9][0-9]{0,4})?\"$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/etag",schemaPath:"contract#/$defs/Etag/pattern",keyword:"pattern",params:{pattern: "^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$"},message:"must match pattern \""+"^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$"+"\""}];
 return false;
 }
 }
@@ -1071,9 +1071,333 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Uploads_create_body, Uploads_complete_body };
+const Uploads_copyPart_body = validate31;
+const schema50 = {"$id":"Uploads_copyPart_body","$ref":"contract#/$defs/PartSource"};
+const schema51 = {"type":"object","required":["source_key"],"properties":{"source_bucket":{"anyOf":[{"$ref":"contract#/$defs/BucketRef"},{"type":"null"}],"default":null},"source_key":{"$ref":"contract#/$defs/ObjectKey"},"source_range":{"anyOf":[{"$ref":"contract#/$defs/SourceRange"},{"type":"null"}],"default":null},"source_etag":{"anyOf":[{"$ref":"contract#/$defs/Etag"},{"type":"null"}],"default":null}},"additionalProperties":false};
+const schema52 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"};
+const schema54 = {"type":"string","pattern":"^bytes=[0-9]{1,16}-[0-9]{1,16}$"};
+const pattern13 = new RegExp("^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$", "u");
+const pattern15 = new RegExp("^bytes=[0-9]{1,16}-[0-9]{1,16}$", "u");
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate32.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.source_bucket === undefined){
+data.source_bucket = null;
+}
+if(data.source_range === undefined){
+data.source_range = null;
+}
+if(data.source_etag === undefined){
+data.source_etag = null;
+}
+let missing0;
+if((data.source_key === undefined) && (missing0 = "source_key")){
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((((key0 === "source_bucket") || (key0 === "source_key")) || (key0 === "source_range")) || (key0 === "source_etag"))){
+validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+let data0 = data.source_bucket;
+const _errs2 = errors;
+const _errs3 = errors;
+let valid1 = false;
+const _errs4 = errors;
+const _errs5 = errors;
+if(errors === _errs5){
+if(typeof data0 === "string"){
+if(!pattern13.test(data0)){
+const err0 = {instancePath:instancePath+"/source_bucket",schemaPath:"contract#/$defs/BucketRef/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"+"\""};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/source_bucket",schemaPath:"contract#/$defs/BucketRef/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+var _valid0 = _errs4 === errors;
+valid1 = valid1 || _valid0;
+const _errs7 = errors;
+if(data0 !== null){
+const err2 = {instancePath:instancePath+"/source_bucket",schemaPath:"#/properties/source_bucket/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err3 = {instancePath:instancePath+"/source_bucket",schemaPath:"#/properties/source_bucket/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+validate32.errors = vErrors;
+return false;
+}
+else {
+errors = _errs3;
+if(vErrors !== null){
+if(_errs3){
+vErrors.length = _errs3;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs2 === errors;
+if(valid0){
+if(data.source_key !== undefined){
+let data1 = data.source_key;
+const _errs9 = errors;
+const _errs10 = errors;
+if(errors === _errs10){
+if(typeof data1 === "string"){
+if(func1(data1) > 1024){
+validate32.errors = [{instancePath:instancePath+"/source_key",schemaPath:"contract#/$defs/ObjectKey/maxLength",keyword:"maxLength",params:{limit: 1024},message:"must NOT have more than 1024 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate32.errors = [{instancePath:instancePath+"/source_key",schemaPath:"contract#/$defs/ObjectKey/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern4.test(data1)){
+validate32.errors = [{instancePath:instancePath+"/source_key",schemaPath:"contract#/$defs/ObjectKey/pattern",keyword:"pattern",params:{pattern: "^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"},message:"must match pattern \""+"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate32.errors = [{instancePath:instancePath+"/source_key",schemaPath:"contract#/$defs/ObjectKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+let data2 = data.source_range;
+const _errs12 = errors;
+const _errs13 = errors;
+let valid4 = false;
+const _errs14 = errors;
+const _errs15 = errors;
+if(errors === _errs15){
+if(typeof data2 === "string"){
+if(!pattern15.test(data2)){
+const err4 = {instancePath:instancePath+"/source_range",schemaPath:"contract#/$defs/SourceRange/pattern",keyword:"pattern",params:{pattern: "^bytes=[0-9]{1,16}-[0-9]{1,16}$"},message:"must match pattern \""+"^bytes=[0-9]{1,16}-[0-9]{1,16}$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/source_range",schemaPath:"contract#/$defs/SourceRange/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+var _valid1 = _errs14 === errors;
+valid4 = valid4 || _valid1;
+const _errs17 = errors;
+if(data2 !== null){
+const err6 = {instancePath:instancePath+"/source_range",schemaPath:"#/properties/source_range/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs17 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const err7 = {instancePath:instancePath+"/source_range",schemaPath:"#/properties/source_range/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate32.errors = vErrors;
+return false;
+}
+else {
+errors = _errs13;
+if(vErrors !== null){
+if(_errs13){
+vErrors.length = _errs13;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs12 === errors;
+if(valid0){
+let data3 = data.source_etag;
+const _errs19 = errors;
+const _errs20 = errors;
+let valid6 = false;
+const _errs21 = errors;
+const _errs22 = errors;
+if(errors === _errs22){
+if(typeof data3 === "string"){
+if(!pattern11.test(data3)){
+const err8 = {instancePath:instancePath+"/source_etag",schemaPath:"contract#/$defs/Etag/pattern",keyword:"pattern",params:{pattern: "^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$"},message:"must match pattern \""+"^\"[^\"\\u0000-\\u0020\\u007f]{1,126}\"$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/source_etag",schemaPath:"contract#/$defs/Etag/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+var _valid2 = _errs21 === errors;
+valid6 = valid6 || _valid2;
+const _errs24 = errors;
+if(data3 !== null){
+const err10 = {instancePath:instancePath+"/source_etag",schemaPath:"#/properties/source_etag/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid2 = _errs24 === errors;
+valid6 = valid6 || _valid2;
+if(!valid6){
+const err11 = {instancePath:instancePath+"/source_etag",schemaPath:"#/properties/source_etag/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+validate32.errors = vErrors;
+return false;
+}
+else {
+errors = _errs20;
+if(vErrors !== null){
+if(_errs20){
+vErrors.length = _errs20;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+}
+}
+}
+}
+}
+else {
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate32.errors = vErrors;
+return errors === 0;
+}
+validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Uploads_copyPart_body" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate31.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate32(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate32.errors : vErrors.concat(validate32.errors);
+errors = vErrors.length;
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Uploads_create_body, Uploads_complete_body, Uploads_copyPart_body };
 })();
-const { Uploads_create_path, Uploads_create_query, Uploads_list_path, Uploads_list_query, Uploads_get_path, Uploads_get_query, Uploads_abort_path, Uploads_abort_query, Uploads_complete_path, Uploads_complete_query, Uploads_complete_header, Uploads_uploadPart_path, Uploads_uploadPart_query, Uploads_uploadPart_header } = (() => {
+const { Uploads_create_path, Uploads_create_query, Uploads_list_path, Uploads_list_query, Uploads_get_path, Uploads_get_query, Uploads_abort_path, Uploads_abort_query, Uploads_complete_path, Uploads_complete_query, Uploads_complete_header, Uploads_uploadPart_path, Uploads_uploadPart_query, Uploads_uploadPart_header, Uploads_copyPart_path, Uploads_copyPart_query } = (() => {
 
 const Uploads_create_path = validate20;
 const schema31 = {"$id":"Uploads_create_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
@@ -2396,7 +2720,7 @@ validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_uploadPart_header = validate34;
 const schema61 = {"$id":"Uploads_uploadPart_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"}},"required":[],"additionalProperties":true};
-const schema62 = {"type":"integer","format":"int64","minimum":0,"maximum":5368709120};
+const schema62 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
 const schema63 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.int64;
 const pattern17 = new RegExp("^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$", "u");
@@ -2440,8 +2764,8 @@ data["content-length"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 == "number"){
-if(data0 > 5368709120 || isNaN(data0)){
-validate34.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 5368709120},message:"must be <= 5368709120"}];
+if(data0 > 9007199254740991 || isNaN(data0)){
+validate34.errors = [{instancePath:instancePath+"/content-length",schemaPath:"contract#/$defs/TransferBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 9007199254740991},message:"must be <= 9007199254740991"}];
 return false;
 }
 else {
@@ -2521,7 +2845,214 @@ return errors === 0;
 }
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Uploads_create_path, Uploads_create_query, Uploads_list_path, Uploads_list_query, Uploads_get_path, Uploads_get_query, Uploads_abort_path, Uploads_abort_query, Uploads_complete_path, Uploads_complete_query, Uploads_complete_header, Uploads_uploadPart_path, Uploads_uploadPart_query, Uploads_uploadPart_header };
+const Uploads_copyPart_path = validate35;
+const schema64 = {"$id":"Uploads_copyPart_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"id":{"$ref":"contract#/$defs/UploadId"},"partNum":{"$ref":"contract#/$defs/PartNumber"}},"required":["bucket","id","partNum"],"additionalProperties":false};
+
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Uploads_copyPart_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate35.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.bucket === undefined) && (missing0 = "bucket")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.partNum === undefined) && (missing0 = "partNum"))){
+validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!(((key0 === "bucket") || (key0 === "id")) || (key0 === "partNum"))){
+validate35.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.bucket !== undefined){
+let data0 = data.bucket;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/bucket",schemaPath:"contract#/$defs/BucketRef/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["bucket"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate35.errors = [{instancePath:instancePath+"/bucket",schemaPath:"contract#/$defs/BucketRef/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+let data1 = data.id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UploadId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["id"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+validate35.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UploadId/pattern",keyword:"pattern",params:{pattern: "^upl_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^upl_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.partNum !== undefined){
+let data2 = data.partNum;
+const _errs8 = errors;
+const _errs9 = errors;
+if(!((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2)))){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 === "boolean" || data2 === null
+              || (dataType2 === "string" && data2 && data2 == +data2 && !(data2 % 1))){
+coerced2 = +data2;
+}
+else {
+validate35.errors = [{instancePath:instancePath+"/partNum",schemaPath:"contract#/$defs/PartNumber/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["partNum"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 == "number"){
+if(data2 > 10000 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/partNum",schemaPath:"contract#/$defs/PartNumber/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"}];
+return false;
+}
+else {
+if(data2 < 1 || isNaN(data2)){
+validate35.errors = [{instancePath:instancePath+"/partNum",schemaPath:"contract#/$defs/PartNumber/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+else {
+if(!(formats0.validate(data2))){
+validate35.errors = [{instancePath:instancePath+"/partNum",schemaPath:"contract#/$defs/PartNumber/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate35.errors = vErrors;
+return errors === 0;
+}
+validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Uploads_copyPart_query = validate36;
+const schema68 = {"$id":"Uploads_copyPart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Uploads_copyPart_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate36.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate36.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate36.errors = vErrors;
+return errors === 0;
+}
+validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+return { Uploads_create_path, Uploads_create_query, Uploads_list_path, Uploads_list_query, Uploads_get_path, Uploads_get_query, Uploads_abort_path, Uploads_abort_query, Uploads_complete_path, Uploads_complete_query, Uploads_complete_header, Uploads_uploadPart_path, Uploads_uploadPart_query, Uploads_uploadPart_header, Uploads_copyPart_path, Uploads_copyPart_query };
 })();
 export const validators = {
   Uploads_create: { path: Uploads_create_path, query: Uploads_create_query, body: Uploads_create_body },
@@ -2530,4 +3061,5 @@ export const validators = {
   Uploads_abort: { path: Uploads_abort_path, query: Uploads_abort_query },
   Uploads_complete: { path: Uploads_complete_path, query: Uploads_complete_query, header: Uploads_complete_header, body: Uploads_complete_body },
   Uploads_uploadPart: { path: Uploads_uploadPart_path, query: Uploads_uploadPart_query, header: Uploads_uploadPart_header },
+  Uploads_copyPart: { path: Uploads_copyPart_path, query: Uploads_copyPart_query, body: Uploads_copyPart_body },
 };

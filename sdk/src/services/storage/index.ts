@@ -6,9 +6,10 @@ import { bucketsOf, type Buckets } from './buckets.ts';
 import { objectsOf, type Objects } from './objects.ts';
 import { uploadsOf, type Uploads } from './uploads.ts';
 import { casOf, type Cas } from './cas.ts';
+import { s3CredentialsOf, type S3Credentials } from './s3-credentials.ts';
 
 export type * from './types.ts';
-export type { Admin, Buckets, Objects, Uploads, Cas };
+export type { Admin, Buckets, Objects, Uploads, Cas, S3Credentials };
 
 /**
  * Stores content of any kind over plain HTTP: as objects under keys in buckets, uploaded whole or
@@ -22,6 +23,7 @@ export interface StorageService {
   readonly objects: Objects;
   readonly uploads: Uploads;
   readonly cas: Cas;
+  readonly s3Credentials: S3Credentials;
 }
 
 /** The service on top of a client that the caller created. */
@@ -31,4 +33,5 @@ export const storage = (client: Client): StorageService => ({
   objects: objectsOf(client),
   uploads: uploadsOf(client),
   cas: casOf(client),
+  s3Credentials: s3CredentialsOf(client),
 });

@@ -111,7 +111,7 @@ export interface Objects {
       prefix?: T.KeyPrefix | undefined;
       /** Keys that contain it after the prefix are grouped in `prefixes`. */
       delimiter?: T.Delimiter | undefined;
-      /** Only objects whose keys come after this. It cannot be combined with `cursor`. */
+      /** Only objects whose keys come after this. */
       start_after?: T.KeyPrefix | undefined;
     },
     options?: RequestOptions,
@@ -368,6 +368,42 @@ export interface Objects {
   ) => Answer<void, T.Error>;
 
   /**
+   * Changes the type, the headers or the metadata of an object, not its content. Its entity tag stays the same; `Last-Modified` changes.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `PATCH /store/v1/buckets/{bucket}/objects/{+key}`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The object, or its bucket, does not exist for this tenant.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
+   *
+   * @example
+   * ```ts
+   * await plinth.storage.objects.update({ bucket: 'photos', key: '2026/cat.jpg', body: { content_type: 'image/jpeg' } });
+   * ```
+   */
+  readonly update: (
+    request: {
+      /** Only if the object has one of these entity tags. */
+      'If-Match'?: T.EtagList | undefined;
+      /** A bucket, by its name or by its id. */
+      bucket: T.BucketRef;
+      /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
+      key: T.ObjectKey;
+      body: T.ObjectChanges;
+    },
+    options?: RequestOptions,
+  ) => Answer<T.StoredObject, T.Error>;
+
+  /**
    * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. The permissions of its subject are checked again when the link is used.
    *
    * Needs the scope `storage:read`.
@@ -451,6 +487,12 @@ export const objectsOf = (client: Client): Objects =>
       path: '/store/v1/buckets/{bucket}/objects/{+key}',
       headers: ['If-Match'],
       empty: [204],
+    },
+    update: {
+      verb: 'PATCH',
+      path: '/store/v1/buckets/{bucket}/objects/{+key}',
+      headers: ['If-Match'],
+      body: 'application/json',
     },
     presign: {
       verb: 'POST',

@@ -225,6 +225,43 @@ export interface Uploads {
     },
     options?: RequestOptions,
   ) => Answer<T.Part, T.Error>;
+
+  /**
+   * Stores a part from an object of the tenant, replacing any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
+   *
+   * Needs the scope `storage:write`.
+   *
+   * `POST /store/v1/buckets/{bucket}/uploads/{id}/parts/{partNum}/copy`
+   *
+   * - 400: A bucket name or key is missing or invalid, a checksum, size or part does not match, or a field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the scope, the authorization service denies the subject, or a signed link is invalid or expired.
+   * - 404: The upload, its bucket, or the source named in the body, does not exist for this tenant.
+   * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
+   * - 412: A condition of the request, such as `If-Match`, is not met; nothing was changed.
+   * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
+   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
+   * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
+   *
+   * @example
+   * ```ts
+   * await plinth.storage.uploads.copyPart({ bucket: 'photos', id: 'upl_01m7w6j6r3f6ct0pbbrk0naxs8', partNum: 1, body: { source_key: '2026/film.mp4' } });
+   * ```
+   */
+  readonly copyPart: (
+    request: {
+      /** A bucket, by its name or by its id. */
+      bucket: T.BucketRef;
+      /** Id of an upload. */
+      id: T.UploadId;
+      /** The number of a part, which is its position in the object. */
+      partNum: T.PartNumber;
+      body: T.PartSource;
+    },
+    options?: RequestOptions,
+  ) => Answer<T.Part, T.Error>;
 }
 
 /** The resource on top of a client that the caller created. */
@@ -256,5 +293,10 @@ export const uploadsOf = (client: Client): Uploads =>
       path: '/store/v1/buckets/{bucket}/uploads/{id}/parts/{partNum}',
       headers: ['Content-Length', 'X-Store-Checksum'],
       body: 'application/octet-stream',
+    },
+    copyPart: {
+      verb: 'POST',
+      path: '/store/v1/buckets/{bucket}/uploads/{id}/parts/{partNum}/copy',
+      body: 'application/json',
     },
   });

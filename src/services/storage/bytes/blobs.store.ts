@@ -1,0 +1,143 @@
+import type { Fragment, Sql } from '../../../db/index.ts';
+
+/** Bytes that are stored for the first time. */
+export interface NewBlob {
+  readonly id: string;
+  readonly size: number;
+  readonly sha256: Buffer;
+  readonly crc32c: number;
+  /** In hexadecimal digits; null when nobody asked for it. */
+  readonly md5: string | null;
+  /** The checksums of the blocks of a file; empty when `content` has the bytes. */
+  readonly blocks: Buffer;
+  readonly content: Buffer | null;
+}
+
+/** What it takes to read a blob. */
+export interface ReadableBlob {
+  readonly id: string;
+  readonly size: number;
+  readonly content: Uint8Array | null;
+  /** The checksums of its blocks, from block `first_block` on. */
+  readonly blocks: Uint8Array;
+  readonly first_block: number;
+  readonly is_damaged: boolean;
+}
+
+/** Every statement about blobs. */
+export const blobStore = (sql: Sql) => ({
+  /** A blob with the checksums of these blocks, the last one not included; undefined when it is gone. */
+  async find(
+    tenant: string,
+    id: string,
+    firstBlock: number,
+    endBlock: number,
+  ): Promise<ReadableBlob | undefined> {
+    const [blob] = await sql<ReadableBlob[]>`
+      select id, size, content, substring(blocks from ${firstBlock * 4 + 1}::integer for ${(endBlock - firstBlock) * 4}::integer) as blocks,
+        ${firstBlock}::integer as first_block, state = 'damaged' as is_damaged
+      from storage.blobs
+      where tenant_id = ${tenant} and id = ${id} and state <> 'deleting'`;
+    return blob;
+  },
+
+  /** Marks a blob whose bytes are not what they were. Returns whether it was not known to be damaged. */
+  async damage(tenant: string, id: string): Promise<boolean> {
+    const { count } = await sql`
+      update storage.blobs set state = 'damaged' where tenant_id = ${tenant} and id = ${id} and state = 'live'`;
+    return count > 0;
+  },
+
+  /** The objects that have the blob, some of them if there are very many. */
+  async places(tenant: string, id: string): Promise<{ bucket: string | null; key: string }[]> {
+    return await sql<{ bucket: string | null; key: string }[]>`
+      select name as bucket, key
+      from (
+        select bucket_id, key from storage.objects where tenant_id = ${tenant} and blob_id = ${id}
+        union select bucket_id, key from storage.segments where tenant_id = ${tenant} and blob_id = ${id}
+        limit 100
+      ) as places
+      join storage.buckets on buckets.tenant_id = ${tenant} and buckets.id = places.bucket_id`;
+  },
+
+  /** Which of these ids no blob has. */
+  async unknown(ids: readonly string[]): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      select asked.id from unnest(${[...ids]}::text[]) as asked(id)
+      where not exists (select from storage.blobs where blobs.id = asked.id collate "C")`;
+    return rows.map(({ id }) => id);
+  },
+
+  /**
+   * Locks blobs that have lost a pointer before the given grace, and with them what might point to them meanwhile. Those in use, or
+   * about to be, are skipped.
+   */
+  async lockGarbage(graceMs: number, limit: number): Promise<Garbage[]> {
+    return await sql<Garbage[]>`
+      select blobs.tenant_id, blobs.id
+      from storage.garbage join storage.blobs on blobs.tenant_id = garbage.tenant_id and blobs.id = garbage.blob_id
+      where garbage.since < now() - ${graceMs} * interval '1 millisecond' and blobs.state <> 'deleting'
+      order by garbage.since
+      limit ${limit}
+      for update of blobs skip locked`;
+  },
+
+  /** Marks those of the locked blobs to which nothing points, and forgets that the others were garbage. */
+  async condemn(locked: readonly Garbage[]): Promise<void> {
+    const given = sql`unnest(${locked.map(({ tenant_id }) => tenant_id)}::text[], ${locked.map(({ id }) => id)}::text[])`;
+    await sql`
+      update storage.blobs set state = 'deleting'
+      from ${given} as given(tenant_id, id)
+      where blobs.tenant_id = given.tenant_id and blobs.id = given.id
+        and not ${isUsed(sql, sql`blobs.tenant_id`, sql`blobs.id`)}`;
+    await sql`
+      delete from storage.garbage using ${given} as given(tenant_id, id), storage.blobs
+      where garbage.tenant_id = given.tenant_id and garbage.blob_id = given.id
+        and blobs.tenant_id = given.tenant_id and blobs.id = given.id and blobs.state <> 'deleting'`;
+  },
+
+  /** Blobs whose bytes are to be deleted, in a fixed order. */
+  async condemned(limit: number): Promise<Condemned[]> {
+    return await sql<Condemned[]>`
+      select tenant_id, id, size, content is null as is_file from storage.blobs where state = 'deleting'
+      order by tenant_id, id limit ${limit}`;
+  },
+
+  /** Forgets blobs whose bytes are gone, and gives their room back. */
+  async forget(condemned: readonly Garbage[]): Promise<void> {
+    await sql`
+      with gone as (
+        delete from storage.blobs
+        using unnest(${condemned.map(({ tenant_id }) => tenant_id)}::text[], ${condemned.map(({ id }) => id)}::text[])
+          as given(tenant_id, id)
+        where blobs.tenant_id = given.tenant_id and blobs.id = given.id and blobs.state = 'deleting'
+        returning blobs.tenant_id, blobs.size
+      ), sums as (
+        select tenant_id, sum(size) as size from gone group by tenant_id
+      ), locked as (
+        select usage.tenant_id from storage.usage join sums using (tenant_id) where bucket_id = ''
+        order by tenant_id for update of usage
+      )
+      update storage.usage set stored_bytes = stored_bytes - sums.size
+      from sums join locked using (tenant_id)
+      where usage.tenant_id = sums.tenant_id and bucket_id = ''`;
+  },
+});
+
+export interface Garbage {
+  readonly tenant_id: string;
+  readonly id: string;
+}
+
+export interface Condemned extends Garbage {
+  readonly size: number;
+  readonly is_file: boolean;
+}
+
+/** Whether anything points to a blob. */
+export const isUsed = (sql: Sql, tenant: Fragment, id: Fragment) => sql`(
+  exists (select from storage.objects where objects.tenant_id = ${tenant} and objects.blob_id = ${id})
+  or exists (select from storage.segments where segments.tenant_id = ${tenant} and segments.blob_id = ${id})
+  or exists (select from storage.parts where parts.tenant_id = ${tenant} and parts.blob_id = ${id})
+  or exists (select from storage.cas where cas.tenant_id = ${tenant} and cas.blob_id = ${id})
+)`;

@@ -1,0 +1,134 @@
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../../../lib/folders.ts';
+import { digits } from '../../../lib/id-digits.ts';
+import { type OneAtATime, oneAtATime } from '../../../lib/one-at-a-time.ts';
+import { blockSize, type BytesDriver, shards, type StoredBytes } from './driver.ts';
+
+export interface FsOptions {
+  readonly dir: string;
+  readonly fsync: boolean;
+}
+
+const draftEnd = '.tmp';
+const idForm = /^blb_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/** Names a shard by its two digits, of which each stands for five bits. */
+const shardName = (shard: number) => digits[shard >> 5]! + digits[shard & 31]!;
+
+/** Creates the directories of all shards where they are missing. */
+export async function makeShards(dir: string): Promise<void> {
+  await makeFolder(join(dir, 'blobs'));
+  for (let shard = 0; shard < shards; shard++) {
+    await mkdir(join(dir, 'blobs', shardName(shard)), { mode: 0o700 }).catch(unlessCode('EEXIST'));
+  }
+  await synced(join(dir, 'blobs'));
+}
+
+/**
+ * Keeps bytes in files of a directory. A file gets its name once its bytes are on the disk, and counts as stored once its name is, too.
+ * Neither keys nor buckets become file names, so that no key can leave the directory.
+ */
+export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
+  const folderOf = (id: string) => join(dir, 'blobs', id.slice(-2));
+  const pathOf = (id: string) => join(folderOf(id), id);
+  const syncs = new Map<string, OneAtATime>();
+  /** Files that get their names at the same time share one sync of their directory. */
+  const syncFolder = async (folder: string): Promise<void> => {
+    const sync = syncs.get(folder) ?? oneAtATime(() => synced(folder));
+    syncs.set(folder, sync);
+    await sync.run();
+  };
+  return {
+    name: 'fs',
+    async put(id, source) {
+      const draft = pathOf(id) + draftEnd;
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        const size = await written(file, source);
+        if (fsync) await file.datasync();
+        await file.close();
+        await rename(draft, pathOf(id));
+        if (fsync) await syncFolder(folderOf(id));
+        return { size };
+      } catch (error) {
+        await file.close().catch(() => {});
+        await rm(draft, { force: true }).catch(() => {});
+        throw error;
+      }
+    },
+    async *get(id, { start, end }) {
+      const file = await open(pathOf(id), constants.O_RDONLY);
+      try {
+        for (let at = start; at < end;) {
+          const piece = await filled(file, at, Math.min(blockSize, end - at));
+          yield piece;
+          at += piece.length;
+        }
+      } finally {
+        await file.close();
+      }
+    },
+    async delete(ids) {
+      for (const id of ids) await rm(pathOf(id), { force: true });
+    },
+    async *list(shard) {
+      const folder = join(dir, 'blobs', shardName(shard));
+      for await (const { name } of await opendir(folder)) {
+        const found = await stored(folder, name);
+        if (found) yield found;
+      }
+    },
+    dropDraft: (id) => rm(pathOf(id) + draftEnd, { force: true }),
+    async probe() {
+      await statfs(dir);
+    },
+  };
+}
+
+async function written(file: FileHandle, source: AsyncIterable<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const chunk of source) {
+    for (let from = 0; from < chunk.length;) {
+      const { bytesWritten } = await file.write(chunk, from, chunk.length - from, size);
+      from += bytesWritten;
+      size += bytesWritten;
+    }
+  }
+  return size;
+}
+
+async function filled(file: FileHandle, at: number, length: number): Promise<Buffer> {
+  const piece = Buffer.allocUnsafeSlow(length);
+  let size = 0;
+  while (size < length) {
+    const { bytesRead } = await file.read(piece, size, length - size, at + size);
+    if (bytesRead === 0) throw new Error(`a file ends after ${at + size} bytes`);
+    size += bytesRead;
+  }
+  return piece;
+}
+
+/** A file may go while its directory is listed; files with other names are none of ours. */
+async function stored(folder: string, name: string): Promise<StoredBytes | undefined> {
+  const isDraft = name.endsWith(draftEnd);
+  const id = isDraft ? name.slice(0, -draftEnd.length) : name;
+  if (!idForm.test(id)) return undefined;
+  const found = await stat(join(folder, name)).catch(unlessCode('ENOENT'));
+  return found && { id, isDraft, size: found.size, ageMs: Date.now() - found.mtimeMs };
+}
+
+async function synced(folder: string): Promise<void> {
+  const opened = await open(folder, constants.O_RDONLY);
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
+}
+
+const unlessCode = (code: string) => (error: unknown) => {
+  if (!(error instanceof Error && 'code' in error && error.code === code)) throw error;
+  return undefined;
+};

@@ -1,0 +1,33 @@
+import type { Sql } from '../../../db/index.ts';
+import { shards } from './driver.ts';
+
+export interface Meta {
+  readonly store_id: string;
+  /** The secret that signs links, sealed. */
+  readonly link_key: Buffer;
+}
+
+/** Every statement about the store as a whole. */
+export const metaStore = (sql: Sql) => ({
+  async find(): Promise<Meta | undefined> {
+    const [meta] = await sql<Meta[]>`select store_id, link_key from storage.meta`;
+    return meta;
+  },
+
+  /** Returns what another process has created meanwhile, if there is one. */
+  async create(storeId: string, linkKey: Buffer): Promise<Meta> {
+    const [meta] = await sql<[Meta]>`
+      insert into storage.meta as existing (store_id, link_key) values (${storeId}, ${linkKey})
+      on conflict on constraint meta_pkey do update set store_id = existing.store_id
+      returning store_id, link_key`;
+    return meta;
+  },
+
+  /** The shard whose turn it is. */
+  async nextShard(): Promise<number> {
+    const [{ shard }] = await sql<[{ shard: number }]>`
+      update storage.meta set next_shard = (next_shard + 1) % ${shards}
+      returning (next_shard + ${shards - 1}) % ${shards} as shard`;
+    return shard;
+  },
+});

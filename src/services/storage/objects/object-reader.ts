@@ -1,0 +1,21 @@
+import type { Span } from '../bytes/blob-reader.ts';
+import { createOutgoing, type OutgoingDeps, type Pieces } from '../bytes/outgoing.ts';
+import { type Found, objectStore, type Segment } from './objects.store.ts';
+
+/** Reads spans of objects. A reader keeps to the blobs that it began with, whatever becomes of the object. */
+export function createObjectReader(deps: OutgoingDeps) {
+  const { ofBlob, begun } = createOutgoing(deps);
+  return async (tenant: string, found: Found, span: Span): Promise<Pieces | undefined> => {
+    const { object, blob } = found;
+    if (object.segments === 0) return await begun(ofBlob(tenant, object.blob_id, span, blob));
+    const segments = await objectStore(deps.db.sql).segments(tenant, found, span);
+    return segments.length === 0 ? undefined : await begun(ofSegments(tenant, segments, span));
+  };
+
+  async function* ofSegments(tenant: string, segments: readonly Segment[], span: Span): Pieces {
+    for (const { start, size, blob_id } of segments) {
+      const within = { start: Math.max(0, span.start - start), end: Math.min(size, span.end - start) };
+      yield* ofBlob(tenant, blob_id, within);
+    }
+  }
+}

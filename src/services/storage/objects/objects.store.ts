@@ -1,0 +1,224 @@
+import { constrained } from '../../../db/constraints.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
+import type { Author } from '../../../db/write.ts';
+import { newId } from '../../../lib/ids.ts';
+import { type BucketRow, columns as bucketColumns, named } from '../buckets/buckets.store.ts';
+import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
+import type { WriteCondition } from '../content/conditions.ts';
+import { constraints, ObjectNotFound } from '../errors.ts';
+import { type DefaultQuota, writer } from '../usage.ts';
+
+/** What is stored with content besides the content. */
+export interface ObjectFields {
+  readonly content_type: string;
+  readonly cache_control: string | null;
+  readonly content_disposition: string | null;
+  readonly content_encoding: string | null;
+  readonly content_language: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** What content is, apart from what is stored with it. */
+export interface Identity {
+  readonly size: number;
+  readonly etag: string;
+  readonly checksum: string;
+}
+
+/** An object as it is stored. */
+export interface ObjectRow extends ObjectFields, Identity {
+  readonly key: string;
+  readonly last_modified: string;
+  readonly blob_id: string | null;
+  /** The number of segments of content in parts, else 0. */
+  readonly segments: number;
+}
+
+/** An object that was found, in its bucket. */
+export interface Found {
+  readonly bucket: BucketRow;
+  readonly object: ObjectRow;
+  /** Its blob, when there is one and its checksums are few enough to be read with the object. */
+  readonly blob: ReadableBlob | undefined;
+  /** The MD5 of the blob in hexadecimal digits, if it is known. */
+  readonly md5: string | null;
+}
+
+/** The place of a blob in an object. */
+export interface Segment {
+  readonly start: number;
+  readonly size: number;
+  readonly blob_id: string;
+}
+
+/** What a commit needs to know besides the object. */
+export interface Commit {
+  readonly author: Author;
+  readonly bucketId: string;
+  readonly condition: WriteCondition | null;
+  readonly quota: DefaultQuota;
+}
+
+/** The outcome of a commit. */
+export interface Committed {
+  /** The name of the bucket. */
+  readonly bucket: string;
+  readonly replaced: boolean;
+  readonly last_modified: string;
+}
+
+/** An object to commit. */
+export type NewObject = Identity & ObjectFields & { readonly key: string };
+
+/** The most bytes of checksums that are read together with the object. */
+const mostSums = 4096;
+
+/** Every statement about objects, but for their listings. */
+export const objectStore = (sql: Sql) => ({
+  /** Returns undefined when there is no such bucket, and only the bucket when there is no such object. */
+  async find(
+    tenant: string,
+    bucket: string,
+    key: string,
+  ): Promise<Found | { bucket: BucketRow; object?: undefined } | undefined> {
+    const [row] = await sql<FoundRow[]>`
+      select ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
+        encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
+        case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
+      from storage.buckets
+      left join storage.objects on objects.tenant_id = ${tenant} and objects.bucket_id = buckets.id and objects.key = ${key}
+      left join storage.blobs on blobs.tenant_id = ${tenant} and blobs.id = objects.blob_id
+      where buckets.tenant_id = ${tenant} and ${named(sql, bucket)}`;
+    return row && foundIn(row);
+  },
+
+  /** The segments of an object that cover a span, if it is still the same one. */
+  async segments(
+    tenant: string,
+    { bucket, object }: Pick<Found, 'bucket' | 'object'>,
+    span: { readonly start: number; readonly end: number },
+  ): Promise<Segment[]> {
+    return await sql<Segment[]>`
+      select segments.start, segments.size, segments.blob_id
+      from storage.objects join storage.segments using (tenant_id, bucket_id, key)
+      where tenant_id = ${tenant} and bucket_id = ${bucket.id} and key = ${object.key}
+        and objects.etag = ${object.etag} and objects.last_modified = ${object.last_modified}
+        and segments.start < ${span.end} and segments.start + segments.size > ${span.start}
+      order by segments.start`;
+  },
+
+  /** Stores an object with the bytes of one request. Returns also which blob has them. */
+  async put(
+    { author, bucketId, condition, quota }: Commit,
+    { key, ...object }: NewObject,
+    blob: NewBlob | null,
+  ): Promise<Committed & { readonly blob_id: string | null }> {
+    const { id, size, crc32c, md5, sha256 = null, blocks = null, content = null } = blob ?? {};
+    const [row] = await constrained(
+      constraints,
+      sql<[Committed & { blob_id: string | null }]>`
+        select bucket, replaced, last_modified, blob_id from storage.put_object(
+          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob && { id, size, crc32c, md5 }}::jsonb, ${sha256}::bytea,
+          ${blocks}::bytea, ${content}::bytea, ${condition}::jsonb, ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
+        )`,
+    );
+    return row;
+  },
+
+  /** Points a key to content that is stored already. */
+  async copy(
+    { author, bucketId, condition, quota }: Commit,
+    { key, ...object }: NewObject,
+    { blob_id, segments }: { readonly blob_id: string | null; readonly segments: readonly Segment[] | null },
+  ): Promise<Committed> {
+    const [row] = await constrained(
+      constraints,
+      sql<[Committed]>`
+        select bucket, replaced, last_modified from storage.copy_object(
+          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob_id}, ${segments}::jsonb, ${condition}::jsonb,
+          ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
+        )`,
+    );
+    return row;
+  },
+
+  async update(
+    { author, bucketId, condition }: Omit<Commit, 'quota'>,
+    key: string,
+    changes: Partial<ObjectFields>,
+  ): Promise<ObjectRow> {
+    const [row] = await constrained(
+      constraints,
+      sql<ObjectRow[]>`
+        select * from storage.update_object(
+          ${author.tenant}, ${bucketId}, ${key}, ${changes}::jsonb, ${condition}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
+        )`,
+    );
+    if (!row) throw ObjectNotFound();
+    return row;
+  },
+
+  /** Deletes objects and returns the keys of those that were there; `silently` without events. */
+  async delete(
+    { author, bucketId, condition, quota }: Commit,
+    keys: readonly string[],
+    silently = false,
+  ): Promise<string[]> {
+    const events = silently ? null : keys.map(() => newId('evt'));
+    const [{ deleted }] = await constrained(
+      constraints,
+      sql<[{ deleted: string[] }]>`
+        select storage.delete_objects(
+          ${author.tenant}, ${bucketId}, ${[...keys]}::text[], ${condition}::jsonb, ${quota}::jsonb,
+          ${writer(author)}::jsonb, ${events}::text[]
+        ) as deleted`,
+    );
+    return deleted;
+  },
+
+  /** The first keys of a bucket, for its emptying. */
+  async firstKeys(tenant: string, bucketId: string, limit: number): Promise<string[]> {
+    const rows = await sql<{ key: string }[]>`
+      select key from storage.objects where tenant_id = ${tenant} and bucket_id = ${bucketId} order by key limit ${limit}`;
+    return rows.map(({ key }) => key);
+  },
+
+  /** A content-addressed entry as the source of a copy. */
+  async entry(tenant: string, sha256: string): Promise<{ blob_id: string | null; size: number } | undefined> {
+    const [row] = await sql<{ blob_id: string | null; size: number }[]>`
+      select blob_id, size from storage.cas where tenant_id = ${tenant} and sha256 = ${Buffer.from(sha256, 'hex')}`;
+    return row;
+  },
+});
+
+const names = [
+  ...['key', 'blob_id', 'segments', 'size', 'etag', 'checksum', 'content_type', 'cache_control'],
+  ...['content_disposition', 'content_encoding', 'content_language', 'metadata', 'last_modified'],
+];
+
+/** The columns of an object under names that no column of a bucket has. */
+const objectColumns = (sql: Sql): Fragment =>
+  names
+    .map((name) => sql`${sql(`objects.${name}`)} as ${sql(`o_${name}`)}`)
+    .reduce((before, next) => sql`${before}, ${next}`);
+
+type FoundRow = BucketRow & { readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name] } & {
+  readonly b_id: string | null;
+  readonly b_size: number;
+  readonly b_content: Uint8Array | null;
+  readonly b_state: string;
+  readonly b_blocks: Uint8Array | null;
+  readonly b_md5: string | null;
+};
+
+function foundIn(row: FoundRow): Found | { bucket: BucketRow } {
+  if ((row.o_key as string | null) === null) return { bucket: row };
+  const object = Object.fromEntries(
+    names.map((name) => [name, row[`o_${name}` as keyof FoundRow]]),
+  ) as unknown as ObjectRow;
+  const { b_id, b_size, b_content, b_state, b_blocks, b_md5: md5 } = row;
+  if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined, md5 };
+  const is_damaged = b_state === 'damaged';
+  const blob = { id: b_id, size: b_size, content: b_content, blocks: b_blocks, first_block: 0, is_damaged };
+  return { bucket: row, object, blob, md5 };
+}
