@@ -1,5 +1,5 @@
 /** Changes, as they travel, to cells and back. */
-import type { Change, ChangeInput } from '../services/sync/types.ts';
+import type { Change, ChangeInput, CrdtType } from '../services/sync/types.ts';
 import { canonical, longestElement, longestValue } from './canonical.ts';
 import {
   counterCell,
@@ -41,8 +41,11 @@ export function cellsOf(change: Change | ChangeInput): Cell[] {
   }
 }
 
+/** A change of a kind that this version knows. */
+export type KnownChange = Change & { readonly crdt_type: CrdtType };
+
 /** The change that brings a cell to another node. An add that was removed travels as its removal. */
-export function changeOf(cell: Cell): Change {
+export function changeOf(cell: Cell): KnownChange {
   const { table, pk, field, kind } = cell;
   const hlc = fromText(kind === 's' && cell.removed !== '' ? cell.removed : cell.hlc);
   const { node_id } = hlc;

@@ -8,7 +8,7 @@ import { compareBytes } from './canonical.ts';
 import { nodeOf } from './hlc.ts';
 
 /** The cells of a record by `cellKey`, without those that its deletion covers. */
-export type RecordCells = Map<string, Cell>;
+export type RecordCells<C extends Cell = Cell> = Map<string, C>;
 
 const tombstoneKey = cellKey({ field: '', kind: 't', sub: '' });
 
@@ -16,7 +16,7 @@ const tombstoneKey = cellKey({ field: '', kind: 't', sub: '' });
 export const tombstoneOf = (cells: ReadonlyMap<string, Cell>): string => cells.get(tombstoneKey)?.hlc ?? '';
 
 /** The join of two cells with the same key: `known` itself if the other adds nothing to it. */
-export function join(known: Cell, other: Cell): Cell {
+export function join<C extends Cell>(known: C, other: C): C {
   switch (known.kind) {
     case 'l':
       if (known.hlc !== other.hlc) return known.hlc > other.hlc ? known : other;
@@ -47,7 +47,7 @@ export const isCovered = ({ kind, hlc }: Cell, tombstone: string): boolean =>
 export const isLive = ({ kind, removed }: Cell): boolean => kind !== 't' && removed === '';
 
 /** Merges a cell into its record, and returns whether that changed anything. */
-export function merge(record: RecordCells, cell: Cell): boolean {
+export function merge<C extends Cell>(record: RecordCells<C>, cell: C): boolean {
   const key = cellKey(cell);
   const known = record.get(key);
   const joined = known === undefined ? cell : join(known, cell);
