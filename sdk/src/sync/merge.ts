@@ -15,7 +15,7 @@ const tombstoneKey = cellKey({ field: '', kind: 't', sub: '' });
 /** The clock reading of the latest deletion, or an empty text. */
 export const tombstoneOf = (cells: ReadonlyMap<string, Cell>): string => cells.get(tombstoneKey)?.hlc ?? '';
 
-/** The join of two cells with the same key: `known` itself if the other adds nothing to it. */
+/** The join of two cells with the same key: `known` itself if the other adds nothing to it, else the members of `other` prevail. */
 export function join<C extends Cell>(known: C, other: C): C {
   switch (known.kind) {
     case 'l':
@@ -26,7 +26,7 @@ export function join<C extends Cell>(known: C, other: C): C {
       const { inc, dec, hlc } = other;
       if (known.inc >= inc && known.dec >= dec && known.hlc >= hlc) return known;
       const largest = { inc: Math.max(known.inc, inc), dec: Math.max(known.dec, dec) };
-      return { ...known, ...largest, hlc: known.hlc > hlc ? known.hlc : hlc };
+      return { ...other, ...largest, hlc: known.hlc > hlc ? known.hlc : hlc };
     }
     case 's':
       return known.removed >= other.removed ? known : other;

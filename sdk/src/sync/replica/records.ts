@@ -15,6 +15,8 @@ interface Deps {
   readonly store: ReplicaStore;
   readonly now: () => number;
   readonly changed: (records: Changed) => void;
+  /** Called when there is less to push than before. */
+  readonly pushed: () => void;
 }
 
 /** Everything that the server has of some tables. */
@@ -108,6 +110,7 @@ export class Records {
       );
       await transaction.putMeta(this.#advanced(meta, toText(clock)));
     });
+    this.#deps.pushed();
   }
 
   /** Gives an edit up. */

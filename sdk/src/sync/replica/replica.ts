@@ -88,6 +88,7 @@ class OpenReplica implements Replica {
       store,
       now: surroundings.now,
       changed: (records) => this.#changed(records),
+      pushed: () => this.#pushed(),
     });
     this.#topics = new Topics({ presence, nodeId, watch: () => this.#watchTopics() });
     this.#tabs = tabsOf(storage.shared, (message) => this.#hear(message));
@@ -166,15 +167,23 @@ class OpenReplica implements Replica {
     this.start();
     this.#link.retry();
     this.#tabs.tell({ type: 'changed', records: new Map(), isEdit: true });
-    while ((await this.#records.pending()) > 0) {
+    for (;;) {
+      // Asked first, so that no change is missed between the count and the wait.
+      const changed = this.#nextStatus();
+      await this.#count();
+      if (this.#status.pending === 0) return;
       if (this.#end.signal.aborted) throw new Error('the replica was stopped');
-      await new Promise<void>((resolve) => {
-        const end = this.onStatus(() => {
-          end();
-          resolve();
-        });
-      });
+      await changed;
     }
+  }
+
+  #nextStatus(): Promise<void> {
+    return new Promise((resolve) => {
+      const end = this.onStatus(() => {
+        end();
+        resolve();
+      });
+    });
   }
 
   async stop(): Promise<void> {
@@ -191,6 +200,11 @@ class OpenReplica implements Replica {
     this.#tabs.tell({ type: 'changed', records, isEdit: !this.#isLeading });
     this.#show(records);
     this.#link.wake();
+    void this.#count();
+  }
+
+  #pushed(): void {
+    this.#tabs.tell({ type: 'changed', records: new Map(), isEdit: false });
     void this.#count();
   }
 
