@@ -60,6 +60,7 @@ const loaders = {
   audit: async () => (await import('./services/audit/index.ts')).audit,
   webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
   billing: async () => (await import('./services/billing/index.ts')).billing,
+  sync: async () => (await import('./services/sync/index.ts')).sync,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
 export type ServedName = keyof typeof loaders;
