@@ -49,12 +49,12 @@ interface Row {
 export const pageStore = (sql: Sql) => ({
   /** Reads a page and what its position is compared with in one statement, which sees one moment. */
   async read({ tenant, app }: Dataset, { tables, after, limit, bytes }: Range): Promise<CellPage> {
-    const named = tables === undefined ? sql`` : sql`and tbl = any(${tables}::text[])`;
+    const named = tables === undefined ? sql`` : sql`and named.tbl = any(${tables}::text[])`;
     const rows = await sql<Row[]>`
       select data.clock::text, data.epoch, behind.horizon::text, page.*
       from sync.datasets as data
       cross join lateral (
-        select coalesce(max(horizon_arrival), 0) as horizon from sync.tables
+        select coalesce(max(horizon_arrival), 0) as horizon from sync.tables as named
         where tenant_id = ${tenant} and app_id = ${app} ${named}
       ) as behind
       left join lateral (
