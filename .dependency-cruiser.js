@@ -85,6 +85,7 @@ const sharing = {
     'builtins',
     'corpus',
   ],
+  'services/sync': ['hooks', 'push', 'pull', 'records', 'presence', 'stream', 'forgetting'],
   'services/webhooks': ['catalogue', 'dispatch', 'endpoints', 'deliveries', 'events'],
 };
 

@@ -98,7 +98,8 @@ export const pathKinds = (operation: Operation): string[] =>
  * itself has the time.
  */
 const isOthers = ({ service, resource }: Operation): boolean =>
-  resource === 'EventTypes' || (service === 'audit' && (resource === 'Stats' || resource === 'Streams')) ||
+  resource === 'EventTypes' ||
+  (service === 'audit' && (resource === 'Stats' || resource === 'Streams')) ||
   (service === 'sync' && resource === 'Info');
 
 /** The server stores the time of the owner's last activity with a delay. */

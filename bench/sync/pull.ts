@@ -26,7 +26,7 @@ export function pull(): AsyncIterable<Row> {
     let deepest: Position = beginning;
     const all = async () => {
       const began = performance.now();
-      for (let [at, more] = [beginning, true]; more; ) {
+      for (let [at, more] = [beginning, true]; more;) {
         const { changes, next, hasMore } = await page(at);
         JSON.stringify({ changes, next: toText(changes.at(-1)!.hlc) });
         if (hasMore) deepest = next;
@@ -36,7 +36,7 @@ export function pull(): AsyncIterable<Row> {
     };
     const bare = async () => {
       const began = performance.now();
-      for (let [after, more] = ['0', true]; more; ) {
+      for (let [after, more] = ['0', true]; more;) {
         const rows = await db.sql<{ arrival: string }[]>`
           select tbl, pk, field, kind, hlc, node.id as node_id, value, arrival::text
           from sync.cells cross join lateral (select substr(hlc, 19) as id) as node

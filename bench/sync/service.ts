@@ -19,7 +19,16 @@ export function writes(count: number, records: number, node = 'node-1'): ChangeI
     const hlc = { timestamp: Date.now(), counter: counter % 65_536, node_id: node };
     const pk = `note-${(counter * 7_919) % records}`;
     const value = `The title that was written by edit ${counter}`;
-    return { table: 'notes', pk, field: 'title', crdt_type: 'lww', hlc, node_id: node, value, tombstone: false };
+    return {
+      table: 'notes',
+      pk,
+      field: 'title',
+      crdt_type: 'lww',
+      hlc,
+      node_id: node,
+      value,
+      tombstone: false,
+    };
   });
 }
 

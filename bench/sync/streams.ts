@@ -36,7 +36,11 @@ export function streams(): AsyncIterable<Row> {
     let [pushedAt, received, waiting] = [0, 0, () => {}];
     const open = Array.from({ length: readers }, async () => {
       const subscription = await tails.subscribe(dataset);
-      const events = stream({ db, hooks, settings: given }, { dataset, reading, topics: undefined, first, rev: 0 }, subscription);
+      const events = stream(
+        { db, hooks, settings: given },
+        { dataset, reading, topics: undefined, first, rev: 0 },
+        subscription,
+      );
       return { subscription, events };
     });
     const opened = await Promise.all(open);
@@ -71,7 +75,10 @@ export function streams(): AsyncIterable<Row> {
       baseline: 'each gets the same bytes from a promise',
       measured: `${round(ours)} ms against ${round(bare)} ms`,
     });
-    yield atMost(quantile(delays, 0.99), 50, { path: 'a change from its push to the event, p99', unit: 'ms' });
+    yield atMost(quantile(delays, 0.99), 50, {
+      path: 'a change from its push to the event, p99',
+      unit: 'ms',
+    });
   });
 }
 

@@ -15,9 +15,11 @@ contract('Changes', (api) => {
     });
 
     it('400 when its own changes cannot be told', () =>
-      api.tenant().refused(400, 'ExcludeOwn: needs NodeID', ({ sync }) =>
-        sync.changes.pull({ body: { ExcludeOwn: true } }),
-      ));
+      api
+        .tenant()
+        .refused(400, 'ExcludeOwn: needs NodeID', ({ sync }) =>
+          sync.changes.pull({ body: { ExcludeOwn: true } }),
+        ));
 
     it('410 for the watermark of another life', () =>
       api.tenant().refused(410, resync, ({ sync }) => sync.changes.pull({ body: { Since: foreign } })));
@@ -30,9 +32,11 @@ contract('Changes', (api) => {
     });
 
     it('400 for a change that is not complete', () =>
-      api.tenant().refused(400, 'Changes[0].field: required', (plinth) =>
-        push({ plinth }, 'phone-1', write('phone-1', { field: '' })),
-      ));
+      api
+        .tenant()
+        .refused(400, 'Changes[0].field: required', (plinth) =>
+          push({ plinth }, 'phone-1', write('phone-1', { field: '' })),
+        ));
 
     it('403 for the node of another subject', async () => {
       const tenant = api.tenant();
@@ -42,9 +46,11 @@ contract('Changes', (api) => {
     });
 
     it('409 for too many tables', () =>
-      api.tenant().refused(409, 'limit reached: 256 tables', (plinth) =>
-        push({ plinth }, 'n', ...Array.from({ length: 257 }, (_, n) => write('n', { table: `t${n}` }))),
-      ));
+      api
+        .tenant()
+        .refused(409, 'limit reached: 256 tables', (plinth) =>
+          push({ plinth }, 'n', ...Array.from({ length: 257 }, (_, n) => write('n', { table: `t${n}` }))),
+        ));
   });
 
   describe('stream', () => {

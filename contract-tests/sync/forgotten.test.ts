@@ -26,7 +26,9 @@ describe.skipIf(!targetOf('server'))('a server', () => {
   it('that has forgotten deletions takes nothing from before: 410', async () => {
     const tenant = api.tenant();
     await push(tenant, 'phone-1', write('phone-1'));
-    await database.run(`update sync.tables set horizon_hlc = '7fffffffffff-0000-x' where tenant_id = '${tenant.id}'`);
+    await database.run(
+      `update sync.tables set horizon_hlc = '7fffffffffff-0000-x' where tenant_id = '${tenant.id}'`,
+    );
     await tenant.refused(410, 'resync required', (plinth) =>
       push({ plinth }, 'phone-1', write('phone-1', { pk: 'unknown' })),
     );

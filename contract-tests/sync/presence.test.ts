@@ -7,7 +7,10 @@ contract('Presence', (api) => {
   describe('update', () => {
     it('200 with the event that others get', async () => {
       const body = { NodeID: 'phone-1', Topic, Data: { cursor: 42 } };
-      expect(await api.tenant().plinth.sync.presence.update({ body })).toMatchObject({ Type: 'join', ...body });
+      expect(await api.tenant().plinth.sync.presence.update({ body })).toMatchObject({
+        Type: 'join',
+        ...body,
+      });
     });
 
     it('403 for the node of another subject', async () => {
@@ -15,7 +18,9 @@ contract('Presence', (api) => {
       const body = { NodeID: 'phone-1', Topic, Data: 1 };
       await (await tenant.withKey(['sync:write'])).plinth.sync.presence.update({ body });
       const other = await tenant.withKey(['sync:write']);
-      await other.refused(403, 'node id belongs to another subject', ({ sync }) => sync.presence.update({ body }));
+      await other.refused(403, 'node id belongs to another subject', ({ sync }) =>
+        sync.presence.update({ body }),
+      );
     });
 
     it('409 on one topic too many', async () => {

@@ -9,11 +9,14 @@ contract('Records', (api) => {
       await push(tenant, 'phone-1', write('phone-1'));
       const record = await tenant.plinth.sync.records.get({ table: 'notes', pk: 'note-17' });
       expect(record).toMatchObject({ table: 'notes', pk: 'note-17', tombstone: false, truncated: false });
-      if (api.target === 'server') expect(record.fields['title']).toMatchObject({ type: 'lww', value: 'Shopping' });
+      if (api.target === 'server')
+        expect(record.fields['title']).toMatchObject({ type: 'lww', value: 'Shopping' });
     });
 
     it('404 when it never existed', () =>
-      api.tenant().refused(404, 'record not found', ({ sync }) => sync.records.get({ table: 'notes', pk: 'none' })));
+      api
+        .tenant()
+        .refused(404, 'record not found', ({ sync }) => sync.records.get({ table: 'notes', pk: 'none' })));
   });
 
   describe('list', () => {

@@ -160,7 +160,7 @@ export interface components {
             hlc: components["schemas"]["Hlc"];
             /** @description The node that made it: the `NodeID` of the push, unless the caller may push for other nodes. */
             node_id: string;
-            /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 64 levels. Absent means `null`. */
+            /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 60 levels. Absent means `null`. */
             value?: unknown | undefined;
             /**
              * @description Whether the record is deleted.
@@ -918,7 +918,7 @@ export interface components {
             /** @description The operation. */
             op: components["schemas"]["SetOperation"];
             /**
-             * @description The element: any JSON value of at most 4,096 bytes. The order of members does not matter, and
+             * @description The element: any JSON value of at most 4,096 bytes and 60 levels. The order of members does not matter, and
              *     `1` equals `1.0`.
              */
             element: unknown;

@@ -32,7 +32,8 @@ async function sweep(): Promise<void> {
 
 /** Makes what arrived so far look as if it had arrived so many days ago. */
 const age = ({ tenant }: { tenant: string }, days: number) =>
-  server.db.sql`update sync.cells set arrival = arrival - (${days * day}::bigint << 16) where tenant_id = ${tenant}`;
+  server.db
+    .sql`update sync.cells set arrival = arrival - (${days * day}::bigint << 16) where tenant_id = ${tenant}`;
 
 /** A deletion of eight days ago, forgotten, besides a record that lives. Returns when it was. */
 async function forgotten(to: { tenant: string }): Promise<number> {
@@ -74,7 +75,9 @@ describe('deletions', () => {
     await sweep();
     const events = await server.db.sql<{ subject: string; data: object }[]>`
       select subject, data from sync.outbox where tenant_id = ${to.tenant} and type = 'sync.tombstones.forgotten'`;
-    expect(events).toEqual([{ subject: 'notes', data: { table: 'notes', count: 2, horizon_hlc: expect.any(String) } }]);
+    expect(events).toEqual([
+      { subject: 'notes', data: { table: 'notes', count: 2, horizon_hlc: expect.any(String) } },
+    ]);
     const left = await server.db.sql`select from sync.tombstones where tenant_id = ${to.tenant}`;
     expect(left).toHaveLength(0);
     const { fields } = await api.record('alive', 'notes', to);
@@ -103,7 +106,9 @@ describe('after deletions were forgotten', () => {
     const removal = other.takeBack('alive', 'z', [`${'0'.repeat(11)}1-0000-x`], at - 500);
     expect((await refusal(to, 'other', [other.remove('dead', at - 500), removal]))[0]).toBe(200);
     expect((await refusal(to, 'other', [other.write('dead', 1, at - 600)]))[0]).toBe(200);
-    expect((await refusal(to, 'other', [other.write('both', 1, at - 600), other.remove('both', at - 500)]))[0]).toBe(200);
+    expect(
+      (await refusal(to, 'other', [other.write('both', 1, at - 600), other.remove('both', at - 500)]))[0],
+    ).toBe(200);
     expect(await api.record('dead', 'notes', to)).toMatchObject({ tombstone: true });
   });
 

@@ -31,7 +31,10 @@ it('hooks see each change in their order, and what fails after the commit change
 
 it('a rejected change refuses its whole push', async () => {
   const to = newTenant();
-  expect(await refusal(to, phone.write('n1', 1), phone.write('bad', 1))).toEqual([403, 'change rejected: bad word']);
+  expect(await refusal(to, phone.write('n1', 1), phone.write('bad', 1))).toEqual([
+    403,
+    'change rejected: bad word',
+  ]);
   expect((await api.pull({}, to)).Changes).toEqual([]);
 });
 
@@ -65,7 +68,11 @@ it('a replaced element is taken back and another one added; a repeat changes not
 
 it('a hook that replaces more than a value, or breaks, is an error of the server, and nothing is kept', async () => {
   const to = newTenant();
-  for (const change of [phone.write('moved', 1), phone.count('counter', { inc: 1, dec: 0 }), phone.write('broken', 1)])
+  for (const change of [
+    phone.write('moved', 1),
+    phone.count('counter', { inc: 1, dec: 0 }),
+    phone.write('broken', 1),
+  ])
     expect(await refusal(to, phone.write('n1', 1), change)).toEqual([500, 'internal error']);
   expect((await api.pull({}, to)).Changes).toEqual([]);
 });

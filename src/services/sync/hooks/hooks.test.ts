@@ -21,7 +21,10 @@ test('all calls for one request have half a minute', async () => {
   const slow = () => new Promise<never>((_, reject) => setTimeout(() => reject(new Error('late')), 4_900));
   const seen = vi.fn(slow);
   const hooks = createHooks([{ afterInboundChange: seen }], log);
-  const done = hooks.stored(Array.from({ length: 20 }, () => change), context);
+  const done = hooks.stored(
+    Array.from({ length: 20 }, () => change),
+    context,
+  );
   await vi.advanceTimersByTimeAsync(40_000);
   await done;
   expect(seen).toHaveBeenCalledTimes(7);

@@ -22,7 +22,10 @@ const announce = (to: TestRequest, NodeID: string, Topic: string, Data?: unknown
   api.send('POST', '/presence', { ...to, body: { NodeID, Topic, Data } }) as Promise<{ Type: string }>;
 const onTopic = (to: TestRequest, topic: string) => api.send('GET', `/presence?topic=${topic}`, to);
 async function open(to: { tenant: string }, query: Record<string, string> = {}): Promise<OpenStream> {
-  const stream = await openStream({ url: `${server.url}/sync/stream`, rootToken: server.rootToken, ...to }, query);
+  const stream = await openStream(
+    { url: `${server.url}/sync/stream`, rootToken: server.rootToken, ...to },
+    query,
+  );
   streams.push(stream);
   return stream;
 }
@@ -32,12 +35,15 @@ async function heard(stream: OpenStream, last: unknown) {
   return events.map(({ event, id, data }) => [event, id, data.Type, data.Data]);
 }
 const expire = (to: { tenant: string }, node: string) =>
-  server.db.sql`update sync.presence set expires_at = now() where tenant_id = ${to.tenant} and node_id = ${node}`;
+  server.db
+    .sql`update sync.presence set expires_at = now() where tenant_id = ${to.tenant} and node_id = ${node}`;
 
 describe('presence', () => {
   it('is joined, changed, renewed and left; every reader of the topic hears of it once', async () => {
     const to = newTenant();
-    const readers = await Promise.all(Array.from({ length: 10 }, (_, n) => open(to, n % 2 === 0 ? {} : { topics: 'x,doc' })));
+    const readers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => open(to, n % 2 === 0 ? {} : { topics: 'x,doc' })),
+    );
     const elsewhere = await open(to, { topics: 'other' });
     const kinds = [];
     for (const data of [{ b: 1, a: 2 }, { a: 2, b: 1 }, { a: 3 }, null, null])
@@ -75,11 +81,17 @@ describe('presence', () => {
     await announce(to, 'gone', 'doc', 1);
     await announce(to, 'here', 'doc', 2);
     await expire(to, 'gone');
-    expect((await onTopic(to, 'doc')).States.map(({ NodeID }: { NodeID: string }) => NodeID)).toEqual(['here']);
+    expect((await onTopic(to, 'doc')).States.map(({ NodeID }: { NodeID: string }) => NodeID)).toEqual([
+      'here',
+    ]);
     const events = await reader.until(({ data }) => data.Type === 'leave');
     expect(events.at(-1)!.data).toEqual({ Type: 'leave', NodeID: 'gone', Topic: 'doc', Data: null });
     await server.db.sql`update sync.presence set expires_at = now() where not present`;
-    await expect.poll(() => server.db.sql`select from sync.presence where tenant_id = ${to.tenant}`, { timeout: 20_000 }).toHaveLength(1);
+    await expect
+      .poll(() => server.db.sql`select from sync.presence where tenant_id = ${to.tenant}`, {
+        timeout: 20_000,
+      })
+      .toHaveLength(1);
   });
 
   it('is shown by topic, in the order of the nodes', async () => {
@@ -117,7 +129,10 @@ describe('presence', () => {
       select tenant_id, app_id, topic, 'n' || n, data, true, joined_rev, rev, updated_at, expires_at
       from sync.presence, generate_series(1, 999) as n where tenant_id = ${to.tenant}`;
     const body = { NodeID: 'last', Topic: 'doc', Data: 1 };
-    expect(await api.refusal('POST', '/presence', { ...to, body })).toEqual([409, 'limit reached: 1000 nodes in a topic']);
+    expect(await api.refusal('POST', '/presence', { ...to, body })).toEqual([
+      409,
+      'limit reached: 1000 nodes in a topic',
+    ]);
     expect((await onTopic(to, 'doc')).States).toHaveLength(1_000);
     expect((await announce(to, 'first', 'doc', 2)).Type).toBe('update');
   });
@@ -125,15 +140,23 @@ describe('presence', () => {
   it('belongs to the owner of the node id, and its data have a limit', async () => {
     const to = newTenant();
     const keys = await Promise.all(
-      [1, 2].map(() => server.request('POST', '/keys/v1/keys', { ...to, body: { name: 'k', scopes: ['sync:write'] } })),
+      [1, 2].map(() =>
+        server.request('POST', '/keys/v1/keys', { ...to, body: { name: 'k', scopes: ['sync:write'] } }),
+      ),
     );
     const [mine, theirs] = keys.map(({ body }) => ({ apiKey: body.raw_key as string }));
     await announce(mine!, 'phone', 'doc', 1);
     const body = { NodeID: 'phone', Topic: 'doc', Data: null };
-    expect(await api.refusal('POST', '/presence', { ...theirs, body })).toEqual([403, 'node id belongs to another subject']);
+    expect(await api.refusal('POST', '/presence', { ...theirs, body })).toEqual([
+      403,
+      'node id belongs to another subject',
+    ]);
     expect((await onTopic(to, 'doc')).States).toHaveLength(1);
     const long = { ...body, Data: 'x'.repeat(10_239) };
-    expect(await api.refusal('POST', '/presence', { ...mine, body: long })).toEqual([400, 'Data: at most 10240 bytes']);
+    expect(await api.refusal('POST', '/presence', { ...mine, body: long })).toEqual([
+      400,
+      'Data: at most 10240 bytes',
+    ]);
     const comma = { ...body, Topic: 'a,b' };
     expect((await api.refusal('POST', '/presence', { ...mine, body: comma }))[0]).toBe(400);
   });

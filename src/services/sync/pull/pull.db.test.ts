@@ -29,7 +29,11 @@ describe('a pull', () => {
 
   it('comes in pages, in the order of arrival, and names the moment at which it began', async () => {
     const to = newTenant();
-    await api.push('phone-1', Array.from({ length: 7 }, (_, n) => phone.write(`n${n}`, n)), to);
+    await api.push(
+      'phone-1',
+      Array.from({ length: 7 }, (_, n) => phone.write(`n${n}`, n)),
+      to,
+    );
     const first = await api.pull({ Limit: 3 }, to);
     expect(first.HasMore).toBe(true);
     expect(first.LatestHLC.node_id).toMatch(/^@[0-9a-f]{8}:[0-9a-f]{16}$/);
@@ -42,7 +46,11 @@ describe('a pull', () => {
 
   it('in pages ends with everything, although cells change meanwhile', async () => {
     const to = newTenant();
-    await api.push('phone-1', Array.from({ length: 20 }, (_, n) => phone.write(`n${n}`, 0)), to);
+    await api.push(
+      'phone-1',
+      Array.from({ length: 20 }, (_, n) => phone.write(`n${n}`, 0)),
+      to,
+    );
     const seen = new Map<string, unknown>();
     let since: object = {};
     for (let round = 0; ; round++) {
@@ -50,7 +58,12 @@ describe('a pull', () => {
       for (const { pk, value } of page.Changes) seen.set(pk, value);
       if (!page.HasMore) break;
       since = { Since: page.LatestHLC };
-      if (round < 5) await api.push('phone-1', [phone.write(`n${round * 4}`, round), phone.write(`n${19 - round}`, round)], to);
+      if (round < 5)
+        await api.push(
+          'phone-1',
+          [phone.write(`n${round * 4}`, round), phone.write(`n${19 - round}`, round)],
+          to,
+        );
     }
     const { changes } = await api.pullAll({}, to);
     expect(seen).toEqual(new Map(changes.map(({ pk, value }) => [pk, value])));
@@ -64,7 +77,9 @@ describe('a pull', () => {
     await api.push('phone-1', [phone.write('n2', 1), phone.change({ table: 'tags', value: 1 })], to);
     const { Changes } = await api.pull({ Tables: ['tags', 'none'], Since: LatestHLC }, to);
     expect(Changes.map(({ table }) => table)).toEqual(['tags']);
-    expect((await api.pull({ Tables: ['none'], Since: LatestHLC }, to)).LatestHLC.timestamp).toBeGreaterThan(0);
+    expect((await api.pull({ Tables: ['none'], Since: LatestHLC }, to)).LatestHLC.timestamp).toBeGreaterThan(
+      0,
+    );
   });
 
   it('leaves out what the node wrote itself, but not at the beginning', async () => {
@@ -85,7 +100,11 @@ describe('a pull', () => {
     const to = newTenant();
     const value = 'x'.repeat(262_142);
     for (let n = 0; n < 20; n += 10)
-      await api.push('phone-1', Array.from({ length: 10 }, (_, m) => phone.write(`n${n + m}`, value)), to);
+      await api.push(
+        'phone-1',
+        Array.from({ length: 10 }, (_, m) => phone.write(`n${n + m}`, value)),
+        to,
+      );
     const first = await api.pull({}, to);
     expect([first.Changes.length, first.HasMore]).toEqual([16, true]);
     const second = await api.pull({ Since: first.LatestHLC }, to);
@@ -102,7 +121,9 @@ describe('since', () => {
     expect(Changes.map(({ pk }) => pk)).toEqual(['n2']);
     const early = { timestamp: 1, counter: 0, node_id: 'phone-1' };
     expect((await api.pull({ Since: early }, to)).Changes).toHaveLength(2);
-    expect((await api.pull({ Since: { timestamp: 0, counter: 0, node_id: 'x' } }, to)).Changes).toHaveLength(2);
+    expect((await api.pull({ Since: { timestamp: 0, counter: 0, node_id: 'x' } }, to)).Changes).toHaveLength(
+      2,
+    );
   });
 
   it('a watermark of another life, or beyond the clock, begins again', async () => {
@@ -111,8 +132,12 @@ describe('since', () => {
     const { LatestHLC } = await api.pull({}, to);
     const other = { ...LatestHLC, node_id: '@00000000' };
     expect(await refusal({ Since: other }, to)).toEqual(gone);
-    expect(await refusal({ Since: { ...LatestHLC, timestamp: LatestHLC.timestamp + 1_000 } }, to)).toEqual(gone);
-    expect(await refusal({ Since: { ...LatestHLC, node_id: `${LatestHLC.node_id}:7fffffffffffffff` } }, to)).toEqual(gone);
+    expect(await refusal({ Since: { ...LatestHLC, timestamp: LatestHLC.timestamp + 1_000 } }, to)).toEqual(
+      gone,
+    );
+    expect(
+      await refusal({ Since: { ...LatestHLC, node_id: `${LatestHLC.node_id}:7fffffffffffffff` } }, to),
+    ).toEqual(gone);
     for (const node_id of ['@x', '@clock2', `${LatestHLC.node_id}:12`])
       expect(await refusal({ Since: { ...LatestHLC, node_id } }, to)).toEqual([
         400,
@@ -133,13 +158,14 @@ describe('pushers and pullers at the same time', () => {
     let writing = 8;
     const pusher = async (n: number) => {
       const node = testNode(`node-${n}`);
-      for (let at = 0; at < rounds; at++) await api.push(node.id, [node.write(`${n}-${at}`, at), node.write('shared', `${n}-${at}`)], to);
+      for (let at = 0; at < rounds; at++)
+        await api.push(node.id, [node.write(`${n}-${at}`, at), node.write('shared', `${n}-${at}`)], to);
       writing -= 1;
     };
     const puller = async () => {
       const seen = new Set<string>();
       let since: object = {};
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const last = writing === 0;
         const page = await api.pull({ Limit: 5, ...since }, to);
         for (const { pk } of page.Changes) seen.add(pk);

@@ -17,7 +17,10 @@ const newTenant = () => ({ tenant: `tenant-${tenants++}` });
 const phone = testNode('phone-1');
 const empty = async (to: TestRequest) => expect((await api.pull({}, to)).Changes).toEqual([]);
 
-async function keyOf({ tenant }: { tenant: string }, scopes = ['sync:read', 'sync:write']): Promise<TestRequest> {
+async function keyOf(
+  { tenant }: { tenant: string },
+  scopes = ['sync:read', 'sync:write'],
+): Promise<TestRequest> {
   const { body } = await server.request('POST', '/keys/v1/keys', { tenant, body: { name: 'k', scopes } });
   return { apiKey: body.raw_key };
 }
@@ -66,7 +69,8 @@ describe('a push', () => {
     await api.push('phone-1', changes, to);
     const { LatestHLC } = await api.pull({}, to);
     const cells = () =>
-      server.db.sql`select pk, kind, sub, hlc, removed, arrival::text from sync.cells where tenant_id = ${to.tenant} order by arrival`;
+      server.db
+        .sql`select pk, kind, sub, hlc, removed, arrival::text from sync.cells where tenant_id = ${to.tenant} order by arrival`;
     const before = await cells();
     expect(await api.push('phone-1', changes, to)).toMatchObject({ Merged: 7 });
     expect(await cells()).toEqual(before);
@@ -88,7 +92,9 @@ describe('a push', () => {
 
   it('of nothing is an answer with the clock', async () => {
     const to = newTenant();
-    expect(await api.send('POST', '/push', { ...to, body: { NodeID: 'phone-1', Changes: null } })).toMatchObject({
+    expect(
+      await api.send('POST', '/push', { ...to, body: { NodeID: 'phone-1', Changes: null } }),
+    ).toMatchObject({
       Merged: 0,
     });
     expect((await api.pull({}, to)).LatestHLC).toEqual({ timestamp: 0, counter: 0, node_id: '' });
@@ -114,9 +120,18 @@ describe('a push', () => {
     await api.push('phone-1', [change], to);
     const [claimed, pushed, again, ...others] = await eventsOf(to);
     expect(others).toEqual([]);
-    expect(claimed).toMatchObject({ type: 'sync.node.claimed', subject: 'phone-1', data: { owner: 'root:root' } });
+    expect(claimed).toMatchObject({
+      type: 'sync.node.claimed',
+      subject: 'phone-1',
+      data: { owner: 'root:root' },
+    });
     expect(pushed).toMatchObject({ type: 'sync.changes.pushed', subject: 'phone-1' });
-    expect(pushed!.data).toMatchObject({ node_id: 'phone-1', merged: 2, replaced: 0, tables: { notes: 1, tags: 1 } });
+    expect(pushed!.data).toMatchObject({
+      node_id: 'phone-1',
+      merged: 2,
+      replaced: 0,
+      tables: { notes: 1, tags: 1 },
+    });
     expect(again!.data).toMatchObject({ merged: 1 });
   });
 });
@@ -128,7 +143,11 @@ describe('a change is refused', () => {
   const remove = (tags?: string[]) => ({ op: 'remove' as const, element: 1, ...(tags && { tags }) });
   it.each<[string, Draft, string]>([
     ['without a reading', { hlc: { timestamp: 0, counter: 0, node_id: 'phone-1' } }, 'hlc: must not be zero'],
-    ['of another node', { node_id: 'x', hlc: { ...at, node_id: 'x' } }, 'node_id: must be the NodeID of the push'],
+    [
+      'of another node',
+      { node_id: 'x', hlc: { ...at, node_id: 'x' } },
+      'node_id: must be the NodeID of the push',
+    ],
     ['by another clock', { hlc: { ...at, node_id: 'x' } }, 'hlc.node_id: must be the node_id of the change'],
     ['without a field', { field: '' }, 'field: required'],
     ['of a field that is null', { field: null }, 'field: required'],
@@ -136,15 +155,35 @@ describe('a change is refused', () => {
     ['of a field and all', { tombstone: true, field: 'x' }, 'field: must be empty with tombstone'],
     ['with a foreign total', { counter_delta: { inc: 1, dec: 0 } }, 'counter_delta: only for counter'],
     ['with a foreign element', { set_op: { op: 'add', element: 1 } }, 'set_op: only for set'],
-    ['with a value', { crdt_type: 'set', set_op: { op: 'add', element: 1 }, value: 1 }, 'value: only for lww'],
+    [
+      'with a value',
+      { crdt_type: 'set', set_op: { op: 'add', element: 1 }, value: 1 },
+      'value: only for lww',
+    ],
     ['without totals', { crdt_type: 'counter' }, 'counter_delta: required'],
-    ['since later', { crdt_type: 'counter', counter_delta: { inc: 0, dec: 0, since: late } }, 'counter_delta.since: must be earlier than hlc'],
+    [
+      'since later',
+      { crdt_type: 'counter', counter_delta: { inc: 0, dec: 0, since: late } },
+      'counter_delta.since: must be earlier than hlc',
+    ],
     ['without an element', { crdt_type: 'set' }, 'set_op: required'],
     ['without tags', { crdt_type: 'set', set_op: remove() }, 'set_op.tags: required'],
-    ['with tags for an add', { crdt_type: 'set', set_op: { op: 'add', element: 1, tags: [early] } }, 'set_op.tags: only for remove'],
-    ['with a later tag', { crdt_type: 'set', set_op: remove([early, late]) }, 'set_op.tags[1]: must be earlier than hlc'],
+    [
+      'with tags for an add',
+      { crdt_type: 'set', set_op: { op: 'add', element: 1, tags: [early] } },
+      'set_op.tags: only for remove',
+    ],
+    [
+      'with a later tag',
+      { crdt_type: 'set', set_op: remove([early, late]) },
+      'set_op.tags[1]: must be earlier than hlc',
+    ],
     ['with a long value', { value: 'x'.repeat(262_143) }, 'value: at most 262144 bytes'],
-    ['with a long element', { crdt_type: 'set', set_op: { op: 'add', element: 'ä'.repeat(2_048) } }, 'set_op.element: at most 4096 bytes'],
+    [
+      'with a long element',
+      { crdt_type: 'set', set_op: { op: 'add', element: 'ä'.repeat(2_048) } },
+      'set_op.element: at most 4096 bytes',
+    ],
   ])('%s', async (_, draft, problem) => {
     const to = newTenant();
     const key = await keyOf(to);
@@ -161,7 +200,11 @@ describe('a change is refused', () => {
     ['a table with a space', { table: 'a b' }, /^Changes\[0\]\.table: /],
     ['a control character', { pk: 'a\u0001' }, /^Changes\[0\]\.pk: /],
     ['U+0000 in a value', { value: { a: ['\0'] } }, /must not contain U\+0000/],
-    ['too many levels', { value: JSON.parse('['.repeat(62) + ']'.repeat(62)) as unknown }, 'body: nested deeper than 64 levels'],
+    [
+      'too many levels',
+      { value: JSON.parse('['.repeat(62) + ']'.repeat(62)) as unknown },
+      'body: nested deeper than 64 levels',
+    ],
     ['a lone surrogate in a value', { value: '\ud800' }, /lone surrogate/],
     ['a node of the server', { node_id: '@clock' }, /^Changes\[0\]\.node_id: /],
   ])('that has %s', async (_, draft, problem) => {
@@ -179,7 +222,10 @@ describe('a change is refused', () => {
   });
 
   it('when the removals of a push name too many tags', async () => {
-    const tags = Array.from({ length: 1_000 }, (_, n) => `00000000000${(n % 9) + 1}-${n.toString(16).padStart(4, '0')}-x`);
+    const tags = Array.from(
+      { length: 1_000 },
+      (_, n) => `00000000000${(n % 9) + 1}-${n.toString(16).padStart(4, '0')}-x`,
+    );
     const Changes = Array.from({ length: 21 }, (_, n) => phone.takeBack(`n${n}`, 1, tags));
     expect(await api.refusal('POST', '/push', { body: { NodeID: 'phone-1', Changes } })).toEqual([
       400,
@@ -191,7 +237,10 @@ describe('a change is refused', () => {
 describe('the clock', () => {
   const pushAt = (to: TestRequest, ahead: number) => {
     const change = phone.write('n1', ahead, Date.now() + ahead);
-    return api.refusal('POST', '/push', { ...to, body: { NodeID: 'phone-1', Changes: [phone.write('n2', 1), change] } });
+    return api.refusal('POST', '/push', {
+      ...to,
+      body: { NodeID: 'phone-1', Changes: [phone.write('n2', 1), change] },
+    });
   };
 
   it('of a change may be ahead of the database a little, and behind it as much as it likes', async () => {
@@ -219,7 +268,10 @@ describe('spelling', () => {
     const body = { node_id: 'phone-1', changes: [{ ...change, hlc: folded }] };
     expect(await api.send('POST', '/push', { ...to, body })).toMatchObject({ Merged: 1 });
     const since = { TIME_STAMP: 1, counter: 0, NodeID: 'x' };
-    const pulled = await api.send('POST', '/pull', { ...to, body: { tables: ['notes'], since, nodeID: 'x', has_more: undefined } });
+    const pulled = await api.send('POST', '/pull', {
+      ...to,
+      body: { tables: ['notes'], since, nodeID: 'x', has_more: undefined },
+    });
     expect(pulled.Changes[0].hlc).toEqual(hlc);
   });
 
@@ -239,11 +291,17 @@ describe('names and values', () => {
     const values = [odd, '__proto__', -0, 1e-7, 1.0, null, [], {}, { a: { __proto__x: 2 }, b: 1 }, 'ü'];
     const changes = [
       ...values.map((value, at) => node.change({ pk: odd, field: `${odd}${at}`, value })),
-      node.change({ pk: '__proto__', field: '__proto__', value: JSON.parse('{"__proto__":{"x":1}}') as unknown }),
+      node.change({
+        pk: '__proto__',
+        field: '__proto__',
+        value: JSON.parse('{"__proto__":{"x":1}}') as unknown,
+      }),
     ];
     await api.push('user@example.com', changes, to);
     const { Changes } = await api.pull({}, to);
-    expect(Changes.map(({ value }) => JSON.stringify(value))).toEqual(changes.map(({ value }) => JSON.stringify(value)));
+    expect(Changes.map(({ value }) => JSON.stringify(value))).toEqual(
+      changes.map(({ value }) => JSON.stringify(value)),
+    );
     expect(Changes.map(({ pk, field }) => [pk, field])).toEqual(changes.map(({ pk, field }) => [pk, field]));
     const { fields } = await api.record('__proto__', 'notes', to);
     expect(Object.keys(fields)).toEqual(['__proto__']);
@@ -252,7 +310,11 @@ describe('names and values', () => {
   it('of elements are equal when their canonical forms are', async () => {
     const to = newTenant();
     const elements = [{ b: 1, a: 2 }, { a: 2.0, b: 1 }, 1, '1'];
-    await api.push('phone-1', elements.map((element) => phone.add('n1', element)), to);
+    await api.push(
+      'phone-1',
+      elements.map((element) => phone.add('n1', element)),
+      to,
+    );
     const { fields } = await api.record('n1', 'notes', to);
     expect(fields['tags']!.value).toEqual(['1', 1, { a: 2, b: 1 }]);
   });
@@ -264,7 +326,10 @@ describe('node ids', () => {
     const [mine, theirs] = await Promise.all([keyOf(to), keyOf(to)]);
     const body = { NodeID: 'phone-1', Changes: [phone.write('n1', 1)] };
     await api.send('POST', '/push', { ...mine, body });
-    expect(await api.refusal('POST', '/push', { ...theirs, body })).toEqual([403, 'node id belongs to another subject']);
+    expect(await api.refusal('POST', '/push', { ...theirs, body })).toEqual([
+      403,
+      'node id belongs to another subject',
+    ]);
     await api.send('POST', '/push', { ...mine, body });
     // Root relays, also the changes of several nodes.
     await api.push('relay', [phone.write('n1', 2), testNode('x').write('n1', 3)], to);
@@ -273,10 +338,16 @@ describe('node ids', () => {
       (node: { node_id: string }) => node.node_id === 'phone-1',
     );
     expect([node_id, owner]).toEqual(['phone-1', expect.stringMatching(/^key:/)]);
-    expect(times).toEqual({ first_seen_at: expect.any(String), last_push_at: expect.any(String), last_pull_at: null });
+    expect(times).toEqual({
+      first_seen_at: expect.any(String),
+      last_push_at: expect.any(String),
+      last_pull_at: null,
+    });
     await api.send('POST', '/pull', { ...mine, body: { NodeID: 'phone-1' } });
     const after = await api.send('GET', '/nodes?limit=1000', to);
-    expect(after.find((node: { node_id: string }) => node.node_id === 'phone-1').last_pull_at).toEqual(expect.any(String));
+    expect(after.find((node: { node_id: string }) => node.node_id === 'phone-1').last_pull_at).toEqual(
+      expect.any(String),
+    );
   });
 
   it('are free again when an administrator says so', async () => {
@@ -295,7 +366,9 @@ describe('node ids', () => {
     const to = newTenant();
     const keys = await Promise.all(Array.from({ length: 8 }, () => keyOf(to)));
     const body = { NodeID: 'phone-1', Changes: [phone.write('n1', 1)] };
-    const statuses = await Promise.all(keys.map(async (key) => (await api.refusal('POST', '/push', { ...key, body }))[0]));
+    const statuses = await Promise.all(
+      keys.map(async (key) => (await api.refusal('POST', '/push', { ...key, body }))[0]),
+    );
     expect(statuses.sort()).toEqual([200, ...Array.from({ length: 7 }, () => 403)]);
   });
 
@@ -312,12 +385,21 @@ describe('node ids', () => {
 describe('many pushes at once', () => {
   it('are merged together, each with its own verdict', async () => {
     const to = newTenant();
-    const good = Array.from({ length: 40 }, (_, n) => ({ NodeID: `n${n}`, Changes: [testNode(`n${n}`).write(`p${n}`, n)] }));
+    const good = Array.from({ length: 40 }, (_, n) => ({
+      NodeID: `n${n}`,
+      Changes: [testNode(`n${n}`).write(`p${n}`, n)],
+    }));
     const drifting = { NodeID: 'bad', Changes: [testNode('bad').write('bad', 1, Date.now() + 60_000)] };
     const answers = await Promise.all(
-      [...good.slice(0, 20), drifting, ...good.slice(20)].map((body) => api.refusal('POST', '/push', { ...to, body })),
+      [...good.slice(0, 20), drifting, ...good.slice(20)].map((body) =>
+        api.refusal('POST', '/push', { ...to, body }),
+      ),
     );
-    expect(answers.map(([status]) => status)).toEqual([...Array.from({ length: 20 }, () => 200), 400, ...Array.from({ length: 20 }, () => 200)]);
+    expect(answers.map(([status]) => status)).toEqual([
+      ...Array.from({ length: 20 }, () => 200),
+      400,
+      ...Array.from({ length: 20 }, () => 200),
+    ]);
     const { changes } = await api.pullAll({ Limit: 7 }, to);
     expect(changes.map(({ pk }) => pk).sort()).toEqual(good.map((_, n) => `p${n}`).sort());
   });
@@ -332,6 +414,9 @@ describe('tenants', () => {
     expect(await api.send('GET', '/nodes', theirs)).toEqual([]);
     expect(await api.refusal('GET', '/records?table=notes&pk=n1', theirs)).toEqual([404, 'record not found']);
     const { LatestHLC } = await api.pull({}, mine);
-    expect(await api.refusal('POST', '/pull', { ...theirs, body: { Since: LatestHLC } })).toEqual([410, 'resync required']);
+    expect(await api.refusal('POST', '/pull', { ...theirs, body: { Since: LatestHLC } })).toEqual([
+      410,
+      'resync required',
+    ]);
   });
 });

@@ -39,8 +39,17 @@ it('a record has the values of its fields, and what they are made of', async () 
         counter_state: { inc: { 'phone-1': 5, 'laptop-2': 1 }, dec: { 'phone-1': 2, 'laptop-2': 0 } },
       },
       tags: {
-        ...{ type: 'set', hlc: hlc(at + 2, 'laptop-2'), node_id: 'laptop-2', value: ['urgent'], counter_state: null },
-        set_state: { entries: [{ element: 'urgent', tags: [tagOf({ hlc: hlc(at + 2, 'laptop-2') })] }], truncated: false },
+        ...{
+          type: 'set',
+          hlc: hlc(at + 2, 'laptop-2'),
+          node_id: 'laptop-2',
+          value: ['urgent'],
+          counter_state: null,
+        },
+        set_state: {
+          entries: [{ element: 'urgent', tags: [tagOf({ hlc: hlc(at + 2, 'laptop-2') })] }],
+          truncated: false,
+        },
       },
     },
   });
@@ -66,10 +75,16 @@ it('a deletion covers what is as old as it, in every order; a newer write shows 
 it('a field that two nodes write with two types shows the later one everywhere', async () => {
   const later = phone.count('n1', { inc: 2, dec: 0 }, at + 1);
   const earlier = laptop.change({ pk: 'n1', field: 'views', value: 'text' }, at);
-  for (const order of [[later, earlier], [earlier, later]]) {
+  for (const order of [
+    [later, earlier],
+    [earlier, later],
+  ]) {
     const to = newTenant();
     for (const change of order) await api.push('relay', [change], to);
-    expect((await api.record('n1', 'notes', to)).fields['views']).toMatchObject({ type: 'counter', value: 2 });
+    expect((await api.record('n1', 'notes', to)).fields['views']).toMatchObject({
+      type: 'counter',
+      value: 2,
+    });
   }
 });
 
@@ -79,7 +94,7 @@ it('records are listed by key, in pages, with those that were deleted', async ()
   await api.push('relay', [...keys.map((pk) => phone.write(pk, pk)), phone.remove('b')], to);
   await api.push('relay', [phone.change({ table: 'other', pk: 'x', value: 1 })], to);
   const seen = [];
-  for (let cursor = ''; ; ) {
+  for (let cursor = ''; ;) {
     const page = await server.request('GET', `/sync/tables/notes/records?limit=2${cursor}`, to);
     seen.push(...(page.body as { pk: string; tombstone: boolean }[]));
     const next = page.headers.get('x-next-cursor');
@@ -101,7 +116,11 @@ it('a page of large records is shorter, and a record that is larger than a respo
   }
   const page = await server.request('GET', '/sync/tables/notes/records', to);
   expect((page.body as { pk: string }[]).map(({ pk }) => pk)).toEqual(['a']);
-  const rest = await server.request('GET', `/sync/tables/notes/records?cursor=${page.headers.get('x-next-cursor')}`, to);
+  const rest = await server.request(
+    'GET',
+    `/sync/tables/notes/records?cursor=${page.headers.get('x-next-cursor')}`,
+    to,
+  );
   expect((rest.body as { pk: string }[]).map(({ pk }) => pk)).toEqual(['b']);
   const more = Array.from({ length: 9 }, (_, n) => phone.change({ pk: 'a', field: `g${n}`, value }));
   await api.push('relay', more, to);

@@ -10,7 +10,7 @@ import { readPage } from '../pull/pages.ts';
 import { pageStore } from '../pull/pages.store.ts';
 import { noting } from '../pull/pull.ts';
 import { beginning, type Position, positionOfText } from '../pull/watermarks.ts';
-import { type Sent, stream } from './stream.ts';
+import { type Opening, type Sent, stream } from './stream.ts';
 import type { Subscription } from './subscription.ts';
 import { batch } from './tail.ts';
 import type { Tails } from './tails.ts';
@@ -45,52 +45,43 @@ export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
       context: contextOf(dataset, { subject: subject.owner, nodeId: node_id ?? null, via: 'stream' }),
     };
     if (open >= settings.maxStreams) throw TooManyStreams();
-    open += 1;
-    let subscription: Subscription | undefined;
-    const close = () => {
-      open -= 1;
-      subscription?.close();
-    };
-    try {
-      subscription = await tails.subscribe(dataset);
-      const reader = node_id === undefined ? undefined : { node: node_id, subject };
-      const rev = settings.presence === 'on' ? (await presenceStore(db.sql).revisions([dataset]))[0]! : 0;
-      const first = await noting(resyncs, dataset, reader, () =>
-        readPage({ db, hooks }, dataset, reading, from, batch),
-      );
-      const named = topics === undefined ? undefined : new Set(topics.split(','));
-      const opening = { dataset, reading, topics: named, from, first, rev };
-      return closing(stream(deps, opening, subscription), close);
-    } catch (error) {
-      close();
-      throw error;
-    }
+    const reader = node_id === undefined ? undefined : { node: node_id, subject };
+    const rev = settings.presence === 'on' ? (await presenceStore(db.sql).revisions([dataset]))[0]! : 0;
+    const first = await noting(resyncs, dataset, reader, () =>
+      readPage({ db, hooks }, dataset, reading, from, batch),
+    );
+    const named = topics === undefined ? undefined : new Set(topics.split(','));
+    return started({ dataset, reading, topics: named, first, rev });
   };
-}
 
-/** The events, with what must happen at their end, also when nobody has asked for the first one. */
-function closing(events: AsyncGenerator<Sent>, close: () => void): AsyncIterable<Sent> {
-  let isClosed = false;
-  const end = () => {
-    if (!isClosed) close();
-    isClosed = true;
-  };
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          const next = await events.next();
-          if (next.done) end();
-          return next;
-        } catch (error) {
-          end();
-          throw error;
-        }
+  /**
+   * A stream takes its place when its first event is asked for: one that is never sent, because its client has too many, has none. When
+   * its client goes away, it does not wait for what comes next.
+   */
+  function started(opening: Opening): AsyncIterable<Sent> {
+    let subscription: Subscription | undefined;
+    async function* events(): AsyncGenerator<Sent> {
+      if (open >= settings.maxStreams) return;
+      open += 1;
+      try {
+        subscription = await tails.subscribe(opening.dataset);
+        yield* stream(deps, opening, subscription);
+      } finally {
+        open -= 1;
+        subscription?.close();
+      }
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        const sent = events();
+        return {
+          next: () => sent.next(),
+          return() {
+            subscription?.close();
+            return sent.return(undefined);
+          },
+        };
       },
-      return() {
-        end();
-        return events.return(undefined);
-      },
-    }),
-  };
+    };
+  }
 }

@@ -14,7 +14,11 @@ describe.skipIf(inject('engine') === 'pglite')('two processes', () => {
   let streams: OpenStream[] = [];
   beforeAll(async () => {
     db = await childDatabase(services);
-    const env = { ...db.env, PLINTH_SYNC_PRESENCE: 'on', PLINTH_ROOT_TOKEN: 'root-token-of-both-processes-0001' };
+    const env = {
+      ...db.env,
+      PLINTH_SYNC_PRESENCE: 'on',
+      PLINTH_ROOT_TOKEN: 'root-token-of-both-processes-0001',
+    };
     servers = await Promise.all([childServer({ services, env }), childServer({ services, env })]);
   });
   afterEach(async () => {
@@ -38,13 +42,16 @@ describe.skipIf(inject('engine') === 'pglite')('two processes', () => {
     const readers = await Promise.all([0, 0, 1, 1].map((at) => open(at, tenant)));
     const push = async (at: number, id: string) => {
       const node = testNode(id);
-      for (let n = 0; n < 10; n++) await tools(servers[at]!).push(id, [node.write(`${id}-${n}`, n)], { tenant });
+      for (let n = 0; n < 10; n++)
+        await tools(servers[at]!).push(id, [node.write(`${id}-${n}`, n)], { tenant });
     };
     await Promise.all([push(0, 'a'), push(1, 'b')]);
     await tools(servers[0]!).push('a', [testNode('a').write('last', 1)], { tenant });
     const orders = await Promise.all(
       readers.map(async (reader) => {
-        const events = await reader.until(({ data }) => data.Changes.some(({ pk }: { pk: string }) => pk === 'last'));
+        const events = await reader.until(({ data }) =>
+          data.Changes.some(({ pk }: { pk: string }) => pk === 'last'),
+        );
         return events.flatMap(({ data }) => data.Changes.map(({ pk }: { pk: string }) => pk) as string[]);
       }),
     );

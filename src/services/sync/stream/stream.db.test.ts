@@ -14,7 +14,7 @@ let streams: OpenStream[] = [];
 beforeAll(async () => {
   server = await testServer({
     services: ['keys', 'sync'],
-    env: { PLINTH_SYNC_STREAM_KEEPALIVE: '1s', PLINTH_SYNC_MAX_STREAMS: '120' },
+    env: { PLINTH_SYNC_STREAM_KEEPALIVE: '1s', PLINTH_SYNC_MAX_STREAMS: '40' },
   });
   api = tools({ request: (...given) => server.request(...given) });
 });
@@ -90,7 +90,11 @@ describe('a stream', () => {
     await api.push('phone-1', [phone.write('n1', 1)], to);
     const quiet = await stream.next();
     expect(quiet).toMatchObject({ event: 'changes', data: { Changes: [] } });
-    await api.push('phone-1', [phone.change({ table: 'tags', pk: 't1', value: 1 }), phone.write('n2', 1)], to);
+    await api.push(
+      'phone-1',
+      [phone.change({ table: 'tags', pk: 't1', value: 1 }), phone.write('n2', 1)],
+      to,
+    );
     const { id, data } = (await stream.next())!;
     expect(keysOf([{ data }])).toEqual(['t1']);
     expect(id! > quiet!.id!).toBe(true);
@@ -144,26 +148,42 @@ describe('a stream', () => {
 });
 
 describe('many streams', () => {
-  it('all get everything in the same order, also one that reads nothing for a while', { timeout: 120_000 }, async () => {
-    const to = newTenant();
-    const others = await Promise.all(Array.from({ length: 20 }, (_, n) => open(to, n % 2 === 0 ? {} : { tables: 'notes' })));
-    const slow = await paused(to);
-    const value = 'x'.repeat(100_000);
-    const [pushes, each] = [20, 10];
-    for (let n = 0; n < pushes; n++)
-      await api.push('phone-1', Array.from({ length: each }, (_, m) => phone.write(`n${n}-${m}`, value)), to);
-    const expected = Array.from({ length: pushes * each }, (_, n) => `n${Math.floor(n / each)}-${n % each}`);
-    const last = has(expected.at(-1)!);
-    for (const stream of others) expect(keysOf(await stream.until(last))).toEqual(expected);
-    expect(await slow.keys(expected.at(-1)!)).toEqual(expected);
-    slow.close();
-  });
+  it(
+    'all get everything in the same order, also one that reads nothing for a while',
+    { timeout: 120_000 },
+    async () => {
+      const to = newTenant();
+      const others = await Promise.all(
+        Array.from({ length: 3 }, (_, n) => open(to, n % 2 === 0 ? {} : { tables: 'notes' })),
+      );
+      const slow = await paused(to);
+      const value = 'x'.repeat(120_000);
+      const [pushes, each] = [12, 10];
+      for (let n = 0; n < pushes; n++)
+        await api.push(
+          'phone-1',
+          Array.from({ length: each }, (_, m) => phone.write(`n${n}-${m}`, value)),
+          to,
+        );
+      const expected = Array.from(
+        { length: pushes * each },
+        (_, n) => `n${Math.floor(n / each)}-${n % each}`,
+      );
+      const last = has(expected.at(-1)!);
+      for (const stream of others) expect(keysOf(await stream.until(last))).toEqual(expected);
+      expect(await slow.keys(expected.at(-1)!)).toEqual(expected);
+      slow.close();
+    },
+  );
 
   it('are so many at most', async () => {
     const to = newTenant();
-    const all = await Promise.all(Array.from({ length: 121 }, () => open(to)));
-    expect(all.filter(({ status }) => status === 503).map(({ body }) => body)).toEqual(['{"error":"too many streams"}']);
-    await Promise.all(all.map((stream) => stream.close()));
+    let last: OpenStream;
+    do last = await open(to);
+    while (last.status === 200);
+    expect([last.status, last.body]).toEqual([503, '{"error":"too many streams"}']);
+    expect(streams.length).toBeLessThan(100);
+    await Promise.all(streams.map((stream) => stream.close()));
     await until(async () => (await open(to)).status === 200);
   });
 });

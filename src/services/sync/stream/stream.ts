@@ -23,7 +23,6 @@ export interface Opening {
   readonly reading: Reading;
   /** The topics of which it sends presence; undefined for all. */
   readonly topics: ReadonlySet<string> | undefined;
-  readonly from: Position;
   /** The first page, which was read before the stream began. */
   readonly first: Page;
   /** The revision of presence from which on it sends. */
@@ -40,18 +39,20 @@ const resync: Sent = { event: 'resync', data: { error: 'resync required' } };
  */
 export async function* stream(
   { db, hooks, settings }: StreamDeps,
-  { dataset, reading, topics, from, first, rev }: Opening,
+  { dataset, reading, topics, first, rev }: Opening,
   subscription: Subscription,
 ): AsyncGenerator<Sent> {
   const endsAt = performance.now() + settings.streamMaxAgeMs;
   const isShared = reading.without === undefined && !hooks.seesOutbound;
   const filter = reading.tables === undefined ? undefined : new Set(reading.tables);
   const filterName = reading.tables?.join() ?? '';
-  let position = from;
+  let position = first.next;
   let revision = rev;
   /** Whether the reader has been told of its position. */
   let isTold = true;
   let page: Page | undefined = first;
+  /** Whether news may be missing: at the start, what came after the first page and before the subscription. */
+  let isBehind = true;
 
   function* told(changes: PullResponse['Changes'], hasMore: boolean): Generator<Sent> {
     isTold = changes.length > 0;
@@ -100,9 +101,12 @@ export async function* stream(
     if (page !== undefined) {
       position = page.next;
       yield* told(page.changes, page.hasMore);
-      const isBehind = page.hasMore || subscription.takeLoss();
+      isBehind ||= page.hasMore;
       page = undefined;
-      if (!isBehind) continue;
+      continue;
+    }
+    if (isBehind || subscription.takeLoss()) {
+      isBehind = false;
       if ((page = await read()) === undefined) return yield resync;
       yield* missedPresence();
       continue;
@@ -116,11 +120,6 @@ export async function* stream(
       else if ((page = await read()) === undefined) return yield resync;
     }
     if (news !== undefined) continue;
-    if (subscription.takeLoss()) {
-      if ((page = await read()) === undefined) return yield resync;
-      yield* missedPresence();
-      continue;
-    }
     const left = endsAt - performance.now();
     if (left <= 0) return;
     const silentFrom = performance.now();

@@ -9,7 +9,9 @@ export interface OpenStream {
   /** Resolves with the next event; undefined at the end. */
   next(): Promise<{ event: string; id: string | undefined; data: any } | undefined>;
   /** Reads events until one satisfies the condition, and returns all of them. */
-  until(isLast: (event: { event: string; data: any }) => boolean): Promise<{ event: string; id: string | undefined; data: any }[]>;
+  until(
+    isLast: (event: { event: string; data: any }) => boolean,
+  ): Promise<{ event: string; id: string | undefined; data: any }[]>;
   /** Everything that was received. */
   readonly text: () => string;
   close(): Promise<void>;
