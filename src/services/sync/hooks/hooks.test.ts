@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { testNode } from '../testing.ts';
@@ -36,5 +37,6 @@ test('without hooks, changes stay the same objects', async () => {
 });
 
 test('a module without hooks is refused when the server starts', async () => {
-  await expect(loadHooks('package.json', log)).rejects.toThrow();
+  const path = fileURLToPath(new URL('../limits.ts', import.meta.url));
+  await expect(loadHooks(path, log)).rejects.toThrow('no default export with hooks');
 });

@@ -54,10 +54,21 @@ export async function loadHooks(path: string, log: Logger): Promise<Hooks> {
   const { default: given } = (await import(pathToFileURL(resolve(path)).href)) as {
     default?: SyncHooks | SyncHooks[];
   };
-  if (typeof given !== 'object' || given === null)
+  const chain = Array.isArray(given) ? given : [given];
+  if (!chain.every(isHooks))
     throw new TypeError(`PLINTH_SYNC_HOOKS: ${path} has no default export with hooks`);
-  return createHooks(Array.isArray(given) ? given : [given], log);
+  return createHooks(chain, log);
 }
+
+const hookNames = [
+  'beforeInboundChange',
+  'afterInboundChange',
+  'beforeOutboundChange',
+  'beforeOutboundRead',
+] as const satisfies readonly (keyof SyncHooks)[];
+
+const isHooks = (given: SyncHooks | undefined): given is SyncHooks =>
+  typeof given === 'object' && hookNames.some((name) => typeof given[name] === 'function');
 
 export function createHooks(chain: readonly SyncHooks[], log: Logger): Hooks {
   const isCalled = (name: keyof SyncHooks) => chain.some((hooks) => hooks[name] !== undefined);

@@ -13,7 +13,7 @@ test.each([
   [at(7, '@clock'), { stamp: stamp(7) }],
   [at(7, `@${epoch}`), { stamp: stamp(7), epoch }],
   [at(7, `@${epoch}:0000000000070001`), { stamp: stamp(7), epoch, start: 0x70001n }],
-])('since %j is the position %j', (since, position) => {
+])('since is a position, case %#', (since, position) => {
   expect(positionOf(since, 'Since')).toEqual(position);
 });
 

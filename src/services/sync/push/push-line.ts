@@ -14,8 +14,9 @@ export interface PushLine {
   close(): Promise<void>;
 }
 
-/** The most cells of one statement, unless a single push has more. */
+/** The most cells of one statement, unless a single push has more; many bytes count as many cells. */
 const mostCells = 5_000;
+const bytesPerCell = 1_600;
 /** The most pushes of a data set that wait for a statement, and the bytes that all of them may have. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 64 * 1024 ** 2;
@@ -30,6 +31,9 @@ interface Line {
   pushes: number;
   bytes: number;
 }
+
+const cellsOf = ({ push: { arrivals } }: Item): number =>
+  Math.max(arrivals.cells.length, Math.ceil(arrivals.weight / bytesPerCell));
 
 /** Merges pushes of a data set one after the other; those that arrive while one is merged share the next statement. */
 export function createPushLine({ db, settings }: { db: Database; settings: Settings }): PushLine {
@@ -51,7 +55,7 @@ export function createPushLine({ db, settings }: { db: Database; settings: Setti
       },
       maxBatch: mostWaiting,
       maxBacklog: mostWaiting,
-      weight: { of: ({ push }) => push.arrivals.cells.length, most: mostCells },
+      weight: { of: cellsOf, most: mostCells },
       overloaded,
     });
     return { commits, pushes: 0, bytes: 0 };
