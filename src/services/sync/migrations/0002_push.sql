@@ -30,6 +30,7 @@ create function sync.push(
   p_inc bigint[], p_dec bigint[], p_removed text[], p_is_replaced boolean[]
 ) returns table (verdict text, now_ms bigint, reading bigint) language plpgsql
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -169,6 +170,7 @@ create function sync.merge(
   p_tenant text, p_app text, p_epoch text, p_given sync.arriving[], p_kinds text, p_replaces boolean
 ) returns void language plpgsql
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
@@ -244,6 +246,7 @@ $$;
 -- server: a register by being stamped again, an element by being removed and the other one added.
 create function sync.replace(p_tenant text, p_app text, p_epoch text, p_given sync.arriving[]) returns void language plpgsql
 set plan_cache_mode = force_generic_plan
+set jit = off
 set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

@@ -49,35 +49,20 @@ interface Row {
 export const pageStore = (sql: Sql) => ({
   /** Reads a page and what its position is compared with in one statement, which sees one moment. */
   async read({ tenant, app }: Dataset, { tables, after, limit, bytes }: Range): Promise<CellPage> {
-    const named = tables === undefined ? sql`` : sql`and named.tbl = any(${tables}::text[])`;
+    const named = tables === undefined ? null : tables;
     const rows = await sql<Row[]>`
-      select data.clock::text, data.epoch, behind.horizon::text, page.*
+      select data.clock::text, data.epoch, behind.horizon::text, total, tbl as table, pk, field, kind, sub, hlc, value, inc, dec,
+        removed, arrival::text
       from sync.datasets as data
       cross join lateral (
-        select coalesce(max(horizon_arrival), 0) as horizon from sync.tables as named
-        where tenant_id = ${tenant} and app_id = ${app} ${named}
+        select coalesce(max(horizon_arrival), 0) as horizon from sync.tables
+        where tenant_id = ${tenant} and app_id = ${app} and (${named}::text[] is null or tbl = any(${named}::text[]))
       ) as behind
-      left join lateral (
-        select total, tbl as table, pk, field, kind, sub, hlc, value, inc, dec, removed, arrival::text
-        from (
-          select *, count(*) over () as total,
-            sum(octet_length(value) + ${cellBytes}::integer) over (order by arrival) - octet_length(value) as before_it
-          from (
-            select cells.* from sync.tables as named
-            cross join lateral (
-              select * from sync.cells
-              where cells.tenant_id = named.tenant_id and cells.app_id = named.app_id and cells.tbl = named.tbl
-                and arrival > ${String(after)}::bigint
-              order by arrival limit ${limit + 1}
-            ) as cells
-            where named.tenant_id = ${tenant} and named.app_id = ${app} ${named}
-            order by arrival limit ${limit + 1}
-          ) as found
-        ) as sized
-        where before_it <= ${bytes}
-        order by sized.arrival limit ${limit}
+      left join sync.page(
+        ${tenant}, ${app}, ${named}::text[], ${String(after)}::bigint, ${limit}, ${bytes}, ${cellBytes}
       ) as page on true
-      where data.tenant_id = ${tenant} and data.app_id = ${app}`;
+      where data.tenant_id = ${tenant} and data.app_id = ${app}
+      order by page.arrival`;
     const [first] = rows;
     if (first === undefined || first.clock === '0') return { life: undefined, cells: [], hasMore: false };
     const { clock, epoch, horizon } = first;

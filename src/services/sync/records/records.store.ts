@@ -45,9 +45,13 @@ export const recordStore = (sql: Sql) => ({
         select *, count(*) over () as total,
           sum(octet_length(value) + ${cellBytes}::integer) over (order by pk, field, kind, sub) - octet_length(value) as before_it
         from (
-          select * from sync.cells
-          where tenant_id = ${tenant} and app_id = ${app} and tbl = ${table} and pk = any(${keys}::text[])
-          order by pk, field, kind, sub limit ${mostCells + 1}
+          select cell.* from unnest(${keys}::text[]) with ordinality as asked(pk, position)
+          cross join lateral (
+            select * from sync.cells
+            where tenant_id = ${tenant} and app_id = ${app} and tbl = ${table} and pk = asked.pk
+            order by field, kind, sub limit ${mostCells + 1}
+          ) as cell
+          order by position, field, kind, sub limit ${mostCells + 1}
         ) as found
       ) as sized
       where before_it <= ${pageBytes}

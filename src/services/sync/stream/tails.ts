@@ -26,7 +26,7 @@ interface TailsDeps {
 
 export function createTails({ db, settings, log }: TailsDeps): Tails {
   const tails = new Map<string, Tail>();
-  const hints = createHints({ db, log, channel: 'plinth_sync' });
+  const hints = createHints({ db, log, channel: 'sync' });
   const hasPresence = settings.presence === 'on';
   let timer: NodeJS.Timeout | undefined;
   let polling = false;
