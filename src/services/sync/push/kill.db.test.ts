@@ -43,8 +43,8 @@ async function push(to: ChildServer, id: string, told: Told): Promise<void> {
 
 test('whatever was answered is stored, once', { timeout: 240_000 }, async () => {
   server = await start();
-  const nodes = new Map(
-    Array.from({ length: 8 }, (_, n) => [`n${n}`, { acknowledged: 0, tried: 0 } as Told]),
+  const nodes = new Map<string, Told>(
+    Array.from({ length: 8 }, (_, n) => [`n${n}`, { acknowledged: 0, tried: 0 }]),
   );
   const acknowledged = () => [...nodes.values()].reduce((sum, one) => sum + one.acknowledged, 0);
   for (let round = 0; round < 3; round++) {

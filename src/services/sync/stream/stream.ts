@@ -1,6 +1,7 @@
 import type { Page } from '../pull/pages.ts';
+import type { Position } from '../pull/watermarks.ts';
 import { createSender, type Opening, type SenderDeps, type Sent } from './sender.ts';
-import type { Subscription } from './subscription.ts';
+import type { News, Subscription } from './subscription.ts';
 
 const resync: Sent = { event: 'resync', data: { error: 'resync required' } };
 
@@ -30,16 +31,21 @@ export async function* stream(
     }
     if (isBehind || subscription.takeLoss()) {
       isBehind = false;
-      if ((page = await sender.read()) === undefined) return yield resync;
+      if ((page = await sender.read()) === undefined) {
+        yield resync;
+        return;
+      }
       yield* sender.missedPresence();
       continue;
     }
     const news = subscription.take();
-    if (news?.kind === 'reset') return yield resync;
+    if (news !== undefined && isReset(news, sender.position())) {
+      yield resync;
+      return;
+    }
     if (news?.kind === 'presence') yield* sender.presence(news);
     if (news?.kind === 'arrived') {
-      const { stamp, epoch } = sender.position();
-      if (epoch !== undefined && news.epoch !== epoch) return yield resync;
+      const { stamp } = sender.position();
       if (news.from > stamp) isBehind = true;
       else if (news.to > stamp) yield* sender.arrived(news);
     }
@@ -48,3 +54,7 @@ export async function* stream(
     await subscription.wait(Math.min(sender.silenceLeft(), endsAt - performance.now()));
   }
 }
+
+/** Whether the position of the reader is worth nothing any more. */
+const isReset = (news: News, { epoch }: Position): boolean =>
+  news.kind === 'reset' || (news.kind === 'arrived' && epoch !== undefined && news.epoch !== epoch);

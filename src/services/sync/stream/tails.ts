@@ -13,7 +13,7 @@ export interface Tails {
   /** Subscribes to what arrives from the moment at which the promise resolves. */
   subscribe(dataset: Dataset): Promise<Subscription>;
   /** Tells all processes that something arrived. Call it after the commit. */
-  wake(dataset: Dataset): void;
+  readonly wake: (dataset: Dataset) => void;
   start(): void;
   stop(): Promise<void>;
 }

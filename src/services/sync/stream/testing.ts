@@ -48,7 +48,7 @@ export async function openStream(
     while (waiting.length === 0) {
       const piece = await reader!.read().catch(() => ({ done: true as const, value: undefined }));
       if (piece.done) return undefined;
-      const decoded = decoder.decode(piece.value as Uint8Array, { stream: true });
+      const decoded = decoder.decode(piece.value, { stream: true });
       text += decoded;
       waiting.push(...parser.push(decoded));
     }
