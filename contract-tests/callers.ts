@@ -64,7 +64,7 @@ export async function createCallers(operator: Tenant, outboxKey: string) {
     if (resource === 'ClientRegistration' && method !== 'register')
       return [operator.withSession(registrationToken), exampleRequest(operation)];
     if (resource !== 'OAuth' || !/userinfo$/i.test(method))
-      return [allowed(operation), exampleRequest(operation, resumed)];
+      return [allowed(operation), exampleRequest(operation, resumed(operation))];
     if (operation.body)
       return [operator.anonymous(), exampleRequest(operation, { body: { access_token: accessToken } })];
     return [operator.withSession(accessToken), exampleRequest(operation)];

@@ -188,7 +188,10 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     it.each(documenting(503, ({ storeFailure }) => storeFailure !== 500))(
       '503 with Retry-After: %s',
       async (_, operation) => {
-        const response = await send(callers.allowed(operation), exampleRequest(operation, resumed));
+        const response = await send(
+          callers.allowed(operation),
+          exampleRequest(operation, resumed(operation)),
+        );
         expect(response.status, await response.clone().text()).toBe(503);
         expect(response.headers.get('retry-after')).toBe('1');
       },

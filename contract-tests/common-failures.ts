@@ -38,8 +38,10 @@ export const kept = /^auth\.Discovery_jwks$/;
 /** Answers that are part of the release and read no tables. */
 export const builtIn = /^safety\.Detectors_list$/;
 
-/** A stream reads its tables only when it resumes from an event. */
-export const resumed = { parameters: { 'Last-Event-ID': '1' } };
+/** A stream reads its tables only when it resumes from an event, whose id is a number, or in sync a clock reading. */
+export const resumed = ({ service }: Operation) => ({
+  parameters: { 'Last-Event-ID': service === 'sync' ? '01a1f859d864-0003-phone-1' : '1' },
+});
 
 /** Returns the path parameters that are ids, recognised by the common form of ids. */
 export const idsOf = (operation: Operation): string[] =>

@@ -9,6 +9,7 @@ import { idPlaces, idsIn, kindOf, requestWith, type Pool } from './ids.ts';
 import { leaveWork } from './jobs/work.ts';
 import type { WireRequest } from './requests.ts';
 import { leaveContent } from './storage/content.ts';
+import { leaveRecords } from './sync/replicas.ts';
 import { servedBy } from './targets.ts';
 import { leaveHooks } from './webhooks/hooks.ts';
 
@@ -27,6 +28,7 @@ const hasJobs = operations.some(({ service }) => service === 'jobs');
 const hasBilling = operations.some(({ service }) => service === 'billing');
 const hasAudit = operations.some(({ service }) => service === 'audit');
 const hasStorage = operations.some(({ service }) => service === 'storage');
+const hasSync = operations.some(({ service }) => service === 'sync');
 const hasWebhooks = operations.some(({ service }) => service === 'webhooks');
 
 /** Creates one thing of every kind. An operation that needs another thing first succeeds in a later round. */
@@ -50,6 +52,7 @@ export async function furnish(tenant: Tenant, appId?: string): Promise<Furnished
   if (hasAudit) for (const [kind, id] of Object.entries(await leaveTrail(root))) pool.set(kind, id);
   if (hasWebhooks) for (const [kind, id] of Object.entries(await leaveHooks(root))) pool.set(kind, id);
   if (hasStorage) for (const [kind, id] of Object.entries(await leaveContent(root))) pool.set(kind, id);
+  if (hasSync) await leaveRecords(root);
   if (hasBilling) keep((await leaveBills(root, operator, tenant.id)).join(' '), 'billing');
   const makers = operations.filter(makes).sort((a, b) => idPlaces(a).length - idPlaces(b).length);
   const left = new Set([...makers, ...operations.filter(listsMessages)]);
@@ -93,9 +96,14 @@ export const pathKinds = (operation: Operation): string[] =>
     .filter((place) => place.in === 'path')
     .map(({ prefix }) => prefix);
 
-/** The catalogue of event types is the operator's, and the audit log grows by what the services tell it a moment later. */
+/**
+ * The catalogue of event types is the operator's, the audit log grows by what the services tell it a moment later, and what sync says of
+ * itself has the time.
+ */
 const isOthers = ({ service, resource }: Operation): boolean =>
-  resource === 'EventTypes' || (service === 'audit' && (resource === 'Stats' || resource === 'Streams'));
+  resource === 'EventTypes' ||
+  (service === 'audit' && (resource === 'Stats' || resource === 'Streams')) ||
+  (service === 'sync' && resource === 'Info');
 
 /** The server stores the time of the owner's last activity with a delay. */
 const lastSeen = /"last_(seen|active)_at":"[^"]*"/g;

@@ -34,6 +34,7 @@ export async function startServer({ databaseUrl, environment = {} }: ServerOptio
     // With these, tests sign what payment providers send.
     PLINTH_BILLING_CARD_PROVIDER_SECRETS: 'whsec_plinth_test',
     PLINTH_BILLING_BILLING_PROVIDER_SECRETS: 'whsec_plinth_test',
+    PLINTH_SYNC_PRESENCE: 'on',
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...environment,
   });

@@ -63,6 +63,7 @@ const loaders = {
   webhooks: async () => (await import('./services/webhooks/index.ts')).webhooks,
   storage: async () => (await import('./services/storage/index.ts')).storage,
   billing: async () => (await import('./services/billing/index.ts')).billing,
+  sync: async () => (await import('./services/sync/index.ts')).sync,
 } satisfies Partial<Record<ServiceName, () => Promise<ServiceModule>>>;
 
 export type ServedName = keyof typeof loaders;

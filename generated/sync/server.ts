@@ -15,7 +15,7 @@ export interface Info<Call = unknown> {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   get(request: Record<never, never>, call: Call): Promise<T.ServerInfo>;
 }
@@ -34,7 +34,7 @@ export interface Nodes<Call = unknown> {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   list(request: { limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.NodeList>;
 
@@ -51,7 +51,7 @@ export interface Nodes<Call = unknown> {
    * - 404: No subject has used the node id.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   delete(request: { nodeId: T.NodeId }, call: Call): Promise<void>;
 }
@@ -70,14 +70,14 @@ export interface Presence<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+   * - 403: The credentials lack the scope, or the node id belongs to another subject.
    * - 404: Presence is disabled.
    * - 409: The topic has its maximum number of nodes, or the node its maximum number of topics.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   update(request: { body: T.PresenceUpdate }, call: Call): Promise<T.PresenceEvent>;
 
@@ -94,7 +94,7 @@ export interface Presence<Call = unknown> {
    * - 404: Presence is disabled.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   get(request: { topic: T.Topic }, call: Call): Promise<T.PresenceSnapshot>;
 }
@@ -110,13 +110,13 @@ export interface Changes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 403: The credentials lack the required scope.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   pull(request: { body: T.PullRequest }, call: Call): Promise<T.PullResponse>;
 
@@ -129,14 +129,14 @@ export interface Changes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject,
+   * - 403: The credentials lack the scope, the node id belongs to another subject, or a hook of the server rejects a change. Nothing of
    * - 409: The push would exceed the maximum number of tables of a data set. Nothing of it is stored.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable, or too many pushes are waiting.
+   * - 503: The database is unavailable, a hook of the server does not answer, or too many pushes are waiting.
    */
   push(request: { body: T.PushRequest }, call: Call): Promise<T.PushResponse>;
 
@@ -152,11 +152,11 @@ export interface Changes<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 403: The credentials lack the required scope.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable, or too many streams are open.
+   * - 503: The database is unavailable, a hook of the server does not answer, or too many streams are open.
    */
   stream(request: { tables?: T.TableNames | undefined; since?: T.HlcTextOrNow | undefined; node_id?: T.NodeId | undefined; topics?: T.Topics | undefined; exclude_own: boolean; "Last-Event-ID"?: T.HlcText | undefined }, call: Call): AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string } | { retry: number }> | Promise<AsyncIterable<{ event: "changes"; id?: string; data: T.PullResponse } | { event: "presence"; id?: string; data: T.PresenceEvent } | { event: "resync"; id?: string; data: T.Gone } | { comment: string } | { retry: number }>>;
 }
@@ -164,7 +164,7 @@ export interface Changes<Call = unknown> {
 /** Records: the merged results of changes. */
 export interface Records<Call = unknown> {
   /**
-   * Returns the current state of a record. A deleted record is returned without fields until its deletion is forgotten.
+   * Returns the current state of a record. A deleted record is returned without fields until its deletion is forgotten. A response ends at 4 MiB: then it says so by `truncated`.
    *
    * Needs the scope `sync:read`.
    *
@@ -172,19 +172,35 @@ export interface Records<Call = unknown> {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 403: The credentials lack the required scope.
    * - 404: The record never existed, or its deletion has been forgotten.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   get(request: { table: T.TableName; pk: T.RecordKey }, call: Call): Promise<T.RecordState>;
+
+  /**
+   * Lists the current states of the records of a table, by their keys. A deleted record is listed without fields until its deletion is forgotten. A page also ends at 4 MiB; then it has fewer records than the limit and still a next page.
+   *
+   * Needs the scope `sync:read`.
+   *
+   * `GET /tables/{table}/records`
+   *
+   * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
+   * - 401: Credentials are missing or not valid.
+   * - 403: The credentials lack the required scope.
+   * - 429: The API key of the request has exceeded its rate limit.
+   * - 500: An internal error occurred; the log records its cause under the request id.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
+   */
+  list(request: { table: T.TableName; limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.RecordList>;
 }
 
 /** Tables: the tables of the data set. */
 export interface Tables<Call = unknown> {
   /**
-   * Lists the tables that the caller may read, by name.
+   * Lists the tables by name.
    *
    * Needs the scope `sync:read`.
    *
@@ -195,7 +211,7 @@ export interface Tables<Call = unknown> {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    */
   list(request: Record<never, never>, call: Call): Promise<T.TableList>;
 }

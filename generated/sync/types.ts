@@ -17,7 +17,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The database or the authorization service is unavailable, or too many pushes are waiting.
+         * @description The database is unavailable, a hook of the server does not answer, or too many pushes are waiting.
          * @example {
          *       "error": "busy"
          *     }
@@ -32,20 +32,19 @@ export interface components {
          *       "table": "notes",
          *       "pk": "note-17",
          *       "field": "title",
-         *       "crdt_type": "lww",
          *       "hlc": {
          *         "timestamp": 1795168000123,
          *         "counter": 7,
          *         "node_id": "phone-1"
          *       },
          *       "node_id": "phone-1",
-         *       "value": "Shopping"
+         *       "value": "Shopping",
+         *       "crdt_type": "lww"
          *     }
          * @example {
          *       "table": "notes",
          *       "pk": "note-17",
          *       "field": "views",
-         *       "crdt_type": "counter",
          *       "hlc": {
          *         "timestamp": 1795168000125,
          *         "counter": 0,
@@ -55,7 +54,8 @@ export interface components {
          *       "counter_delta": {
          *         "inc": 12,
          *         "dec": 1
-         *       }
+         *       },
+         *       "crdt_type": "counter"
          *     }
          * @example {
          *       "table": "notes",
@@ -98,7 +98,7 @@ export interface components {
             /** @description The field; empty with `tombstone`. */
             field: components["schemas"]["FieldNameOrEmpty"];
             /** @description How the field merges; `lww` with `tombstone`. */
-            crdt_type: components["schemas"]["CrdtType"];
+            crdt_type: components["schemas"]["CrdtTypeName"];
             /** @description The time of the change, by the clock of its node. */
             hlc: components["schemas"]["Hlc"];
             /** @description The node that made it, or `@` and the epoch if a hook of the server replaced it. */
@@ -118,20 +118,19 @@ export interface components {
          *       "table": "notes",
          *       "pk": "note-17",
          *       "field": "title",
-         *       "crdt_type": "lww",
          *       "hlc": {
          *         "timestamp": 1795168000123,
          *         "counter": 7,
          *         "node_id": "phone-1"
          *       },
          *       "node_id": "phone-1",
-         *       "value": "Shopping"
+         *       "value": "Shopping",
+         *       "crdt_type": "lww"
          *     }
          * @example {
          *       "table": "notes",
          *       "pk": "note-17",
          *       "field": "views",
-         *       "crdt_type": "counter",
          *       "hlc": {
          *         "timestamp": 1795168000125,
          *         "counter": 0,
@@ -141,7 +140,8 @@ export interface components {
          *       "counter_delta": {
          *         "inc": 12,
          *         "dec": 1
-         *       }
+         *       },
+         *       "crdt_type": "counter"
          *     }
          */
         ChangeInput: {
@@ -160,7 +160,7 @@ export interface components {
             hlc: components["schemas"]["Hlc"];
             /** @description The node that made it: the `NodeID` of the push, unless the caller may push for other nodes. */
             node_id: string;
-            /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 64 levels. Absent means `null`. */
+            /** @description The value of an `lww` field: any JSON value of at most 262,144 bytes and 60 levels. Absent means `null`. */
             value?: unknown;
             /**
              * @description Whether the record is deleted.
@@ -246,10 +246,16 @@ export interface components {
             [key: string]: components["schemas"]["CounterTotal"];
         };
         /**
-         * @description How concurrent changes of a field merge.
+         * @description How concurrent changes of a field merge, as far as this version can push them.
          * @enum {string}
          */
         CrdtType: "lww" | "counter" | "set";
+        /**
+         * @description How a field merges: `lww`, `counter` or `set`. Later versions may add types: a client must skip changes and fields of a
+         *     type that it does not know.
+         * @example lww
+         */
+        CrdtTypeName: string;
         /**
          * @description A position in a list, returned in `X-Next-Cursor` and opaque to clients.
          * @example eyJpZCI6InJvbGVfMDFtN3c0bjVlMGY3ZHJla3hqNTB5NTF3amcifQ
@@ -295,7 +301,7 @@ export interface components {
          */
         FieldState: {
             /** @description How it merges. */
-            type: components["schemas"]["CrdtType"];
+            type: components["schemas"]["CrdtTypeName"];
             /** @description When it was last changed, by the clock of that node. */
             hlc: components["schemas"]["Hlc"];
             /** @description The node that changed it last. */
@@ -423,13 +429,7 @@ export interface components {
          *       "owner": "user:user_01m7w6j6r3f6ct0pbzfv676raz",
          *       "first_seen_at": "2026-11-01T08:00:00.000Z",
          *       "last_push_at": "2026-11-20T09:46:40.130Z",
-         *       "last_pull_at": "2026-11-20T09:46:10.000Z",
-         *       "watermark": {
-         *         "timestamp": 1795168000100,
-         *         "counter": 3,
-         *         "node_id": "@5f3c9a1e"
-         *       },
-         *       "stale": false
+         *       "last_pull_at": "2026-11-20T09:46:10.000Z"
          *     }
          */
         Node: {
@@ -441,15 +441,12 @@ export interface components {
             first_seen_at: components["schemas"]["Timestamp"];
             /** @description When it last pushed. */
             last_push_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it last pulled, accurate to a minute. */
+            /** @description When its owner last pulled with it, accurate to a minute. */
             last_pull_at: components["schemas"]["Timestamp"] | null;
-            /** @description The watermark of that pull. */
-            watermark: components["schemas"]["Hlc"] | null;
-            /** @description Whether it must pull from the beginning, because deletions that it has not seen were forgotten. */
-            stale: boolean;
         };
         /**
-         * @description A replica: a device, a browser profile or a server. The first subject that uses an id owns it.
+         * @description A replica: a device, a browser profile or a server. The first subject that uses an id owns it. Only ids of the server
+         *     begin with `@`.
          * @example phone-1
          */
         NodeId: string;
@@ -502,7 +499,7 @@ export interface components {
          */
         PresenceEventType: "join" | "update" | "leave";
         /**
-         * @description The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+         * @description The credentials lack the scope, or the node id belongs to another subject.
          * @example {
          *       "error": "node id belongs to another subject"
          *     }
@@ -640,14 +637,14 @@ export interface components {
          *           "table": "notes",
          *           "pk": "note-17",
          *           "field": "title",
-         *           "crdt_type": "lww",
          *           "hlc": {
          *             "timestamp": 1795168000123,
          *             "counter": 7,
          *             "node_id": "phone-1"
          *           },
          *           "node_id": "phone-1",
-         *           "value": "Shopping"
+         *           "value": "Shopping",
+         *           "crdt_type": "lww"
          *         }
          *       ],
          *       "LatestHLC": {
@@ -670,8 +667,8 @@ export interface components {
             HasMore: boolean;
         };
         /**
-         * @description The credentials lack the scope or may not write a table, the node id belongs to another subject,
-         *     or a hook rejects a change. Nothing of the push is stored.
+         * @description The credentials lack the scope, the node id belongs to another subject, or a hook of the server rejects a change. Nothing of
+         *     the push is stored.
          * @example {
          *       "error": "node id belongs to another subject"
          *     }
@@ -688,20 +685,19 @@ export interface components {
          *           "table": "notes",
          *           "pk": "note-17",
          *           "field": "title",
-         *           "crdt_type": "lww",
          *           "hlc": {
          *             "timestamp": 1795168000123,
          *             "counter": 7,
          *             "node_id": "phone-1"
          *           },
          *           "node_id": "phone-1",
-         *           "value": "Shopping"
+         *           "value": "Shopping",
+         *           "crdt_type": "lww"
          *         },
          *         {
          *           "table": "notes",
          *           "pk": "note-17",
          *           "field": "views",
-         *           "crdt_type": "counter",
          *           "hlc": {
          *             "timestamp": 1795168000125,
          *             "counter": 0,
@@ -711,7 +707,8 @@ export interface components {
          *           "counter_delta": {
          *             "inc": 12,
          *             "dec": 1
-         *           }
+         *           },
+         *           "crdt_type": "counter"
          *         }
          *       ],
          *       "NodeID": "phone-1"
@@ -719,7 +716,7 @@ export interface components {
          */
         PushRequest: {
             /**
-             * @description The changes, which are merged atomically.
+             * @description The changes, which are merged atomically. Their removals name at most 20,000 tags together.
              * @default []
              */
             Changes: components["schemas"]["ChangeInput"][];
@@ -768,6 +765,8 @@ export interface components {
          * @example note-17
          */
         RecordKey: string;
+        /** @description A page of records. */
+        RecordList: components["schemas"]["RecordState"][];
         /**
          * @description The record never existed, or its deletion has been forgotten.
          * @example {
@@ -919,7 +918,7 @@ export interface components {
             /** @description The operation. */
             op: components["schemas"]["SetOperation"];
             /**
-             * @description The element: any JSON value of at most 4,096 bytes. The order of members does not matter, and
+             * @description The element: any JSON value of at most 4,096 bytes and 60 levels. The order of members does not matter, and
              *     `1` equals `1.0`.
              */
             element: unknown;
@@ -976,16 +975,6 @@ export interface components {
             /** @description The latest clock reading of the deletions that were forgotten; null if none was. */
             horizon_hlc: components["schemas"]["Hlc"] | null;
         };
-        /**
-         * @description The credentials lack the scope, or may not read a named table.
-         * @example {
-         *       "error": "forbidden: table \"notes\""
-         *     }
-         */
-        TableForbidden: {
-            /** @description The error message; for a bad field `<field>: <problem>`. */
-            error: string;
-        };
         /** @description Tables by name. */
         TableList: components["schemas"]["Table"][];
         /**
@@ -994,7 +983,7 @@ export interface components {
          */
         TableName: string;
         /**
-         * @description Up to 256 tables, separated by commas.
+         * @description Up to 32 tables, separated by commas.
          * @example notes,tags
          */
         TableNames: string;
@@ -1016,7 +1005,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The database or the authorization service is unavailable, or too many streams are open.
+         * @description The database is unavailable, a hook of the server does not answer, or too many streams are open.
          * @example {
          *       "error": "too many streams"
          *     }
@@ -1041,7 +1030,7 @@ export interface components {
          */
         Topic: string;
         /**
-         * @description Up to 100 topics, separated by commas.
+         * @description Up to 32 topics, separated by commas.
          * @example notes:note-17
          */
         Topics: string;
@@ -1056,7 +1045,7 @@ export interface components {
             error: string;
         };
         /**
-         * @description The database or the authorization service is unavailable.
+         * @description The database is unavailable, or a hook of the server does not answer.
          * @example {
          *       "error": "store unavailable"
          *     }
@@ -1093,6 +1082,7 @@ export type CounterState = components['schemas']['CounterState'];
 export type CounterTotal = components['schemas']['CounterTotal'];
 export type CounterTotals = components['schemas']['CounterTotals'];
 export type CrdtType = components['schemas']['CrdtType'];
+export type CrdtTypeName = components['schemas']['CrdtTypeName'];
 export type Cursor = components['schemas']['Cursor'];
 export type Duration = components['schemas']['Duration'];
 export type EventText = components['schemas']['EventText'];
@@ -1125,6 +1115,7 @@ export type PushRequest = components['schemas']['PushRequest'];
 export type PushResponse = components['schemas']['PushResponse'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type RecordKey = components['schemas']['RecordKey'];
+export type RecordList = components['schemas']['RecordList'];
 export type RecordNotFound = components['schemas']['RecordNotFound'];
 export type RecordState = components['schemas']['RecordState'];
 export type ServerInfo = components['schemas']['ServerInfo'];
@@ -1135,7 +1126,6 @@ export type SetOperation = components['schemas']['SetOperation'];
 export type SetState = components['schemas']['SetState'];
 export type StreamEvents = components['schemas']['StreamEvents'];
 export type Table = components['schemas']['Table'];
-export type TableForbidden = components['schemas']['TableForbidden'];
 export type TableList = components['schemas']['TableList'];
 export type TableName = components['schemas']['TableName'];
 export type TableNames = components['schemas']['TableNames'];

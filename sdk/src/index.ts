@@ -15,3 +15,4 @@ export {
 } from './runtime/webhooks.ts';
 export * from './runtime/worker/index.ts';
 export * from './services/index.ts';
+export * from './sync/replica/index.ts';

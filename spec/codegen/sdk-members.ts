@@ -31,7 +31,25 @@ await worker.start();
   exports: 'runtime/worker/index.ts',
 };
 
-const members: Readonly<Record<string, readonly HandWrittenMember[]>> = { jobs: [worker] };
+const replica: HandWrittenMember = {
+  name: 'replica',
+  description: `
+Records on this device, which are read and written without a connection and synchronized when there is one.
+
+@example
+\`\`\`ts
+import { indexedDbStorage } from '@plinth/sdk';
+const replica = await plinth.sync.replica({ tables: ['notes'], storage: indexedDbStorage('notes') });
+replica.start();
+await replica.table('notes').set('note-17', { title: 'Shopping' });
+\`\`\``,
+  from: 'sync/replica/lazy.ts',
+  type: 'CreateReplica',
+  maker: 'replicaOf',
+  exports: 'sync/replica/index.ts',
+};
+
+const members: Readonly<Record<string, readonly HandWrittenMember[]>> = { jobs: [worker], sync: [replica] };
 
 /** The hand-written members of a service. */
 export const handWrittenMembers = (service: string): readonly HandWrittenMember[] => members[service] ?? [];

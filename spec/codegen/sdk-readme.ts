@@ -209,6 +209,63 @@ await workflows.start();
 await plinth.jobs.runs.start({ body: { name: 'order.fulfil', input: { order_id: 'o-4711' }, key: 'o-4711' } });
 \`\`\`
 
+## Replicas
+
+A replica keeps records on the device. Reading and writing need no connection: an edit is durable in the storage when its promise
+resolves, and is pushed when there is a connection. Replicas that have seen the same edits are equal, in whatever order they arrived.
+
+\`\`\`ts
+import { indexedDbStorage } from '@plinth/sdk';
+
+const replica = await plinth.sync.replica({
+  tables: ['todos'],
+  storage: indexedDbStorage('my-app'),
+  onDropped: ({ change, reason, message }) => console.log('given up', change, reason, message),
+});
+const todos = replica.table('todos');
+const show = async () => console.log(await todos.list(({ fields }) => fields.done !== true), replica.status);
+todos.subscribe(show);
+replica.onStatus(show);
+replica.start();
+
+await todos.set('todo-1', { title: 'Milk', done: false }); // registers: the latest write of each field wins
+await todos.increment('todo-1', 'quantity', 2); // a counter: what all replicas add is summed up
+await todos.add('todo-1', 'tags', 'urgent'); // a set: an element that others add at the same time remains
+await todos.remove('todo-1', 'tags', 'urgent');
+await todos.delete('todo-1');
+await replica.flush(); // optional: waits until the server has every edit
+await replica.stop();
+\`\`\`
+
+The storage is \`indexedDbStorage(name)\` in browsers, where the tabs that use the same name are one replica and only one of them is
+connected; \`memoryStorage()\`; or, in Node, \`fileStorage(path)\`:
+
+\`\`\`ts
+import { fileStorage } from '@plinth/sdk/sync/file';
+
+const server = await plinth.sync.replica({ tables: ['todos'], storage: fileStorage('todos.journal') });
+await server.stop();
+\`\`\`
+
+A storage belongs to one user: after another has signed in, use another name. A storage that was lost, and one that is new, has a new
+node id; never copy one, since two replicas with one id would lose counts.
+
+The \`status\` is \`offline\`, \`syncing\`, \`live\` (edits of others arrive as they are made) or \`resyncing\`, with the number of
+cells that are still to be pushed. A lost connection is tried again after 1 to 30 seconds, and at once when the browser is online
+again. If the clock of the device is wrong, edits get readings of the server's clock. A replica that was away for so long that the
+server has forgotten deletions (7 days) pulls everything again; edits of records that were deleted meanwhile are given up and reported
+to \`onDropped\`, as are edits that the server refuses. If the server allows it, \`replica.presence(topic)\` shows who else is there:
+
+\`\`\`ts
+import { memoryStorage } from '@plinth/sdk';
+
+const viewer = await plinth.sync.replica({ tables: ['todos'], storage: memoryStorage() });
+const presence = viewer.presence('todos:todo-1');
+presence.subscribe((others) => console.log(others.map(({ NodeID, Data }) => [NodeID, Data])));
+viewer.start();
+await presence.set({ name: 'Ada' });
+\`\`\`
+
 ## One service only
 
 Services that you do not import are not bundled. Each service exports its types.

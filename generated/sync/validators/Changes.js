@@ -8,15 +8,15 @@ const Changes_pull_body = validate20;
 const schema31 = {"$id":"Changes_pull_body","$ref":"contract#/$defs/PullRequest"};
 const schema33 = {"type":"object","properties":{"Tables":{"type":"array","items":{"$ref":"contract#/$defs/TableName"},"maxItems":256,"default":[]},"Since":{"$ref":"contract#/$defs/Hlc","default":{"timestamp":0,"counter":0,"node_id":""}},"NodeID":{"$ref":"contract#/$defs/NodeId"},"Limit":{"type":"integer","format":"int32","minimum":1,"maximum":10000,"default":1000},"ExcludeOwn":{"type":"boolean","default":false}},"x-folded":true,"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,62}$"};
-const schema37 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"};
+const schema37 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"};
 const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,62}$", "u");
-const pattern6 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$", "u");
 const schema35 = {"type":"object","required":["timestamp","counter","node_id"],"properties":{"timestamp":{"type":"integer","format":"int64","minimum":0,"maximum":140737488355327},"counter":{"type":"integer","format":"int32","minimum":0,"maximum":65535},"node_id":{"$ref":"contract#/$defs/Author"}},"x-folded":true,"additionalProperties":false};
-const schema36 = {"type":"string","maxLength":64,"pattern":"^([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"};
+const schema36 = {"type":"string","maxLength":64,"pattern":"^([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int64;
 const formats2 = require("ajv-formats/dist/formats").fullFormats.int32;
 const func1 = require("ajv/dist/runtime/ucs2length").default;
-const pattern5 = new RegExp("^([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$", "u");
+const pattern5 = new RegExp("^([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$", "u");
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -123,7 +123,7 @@ return false;
 }
 else {
 if(!pattern5.test(data2)){
-validate23.errors = [{instancePath:instancePath+"/node_id",schemaPath:"contract#/$defs/Author/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"},message:"must match pattern \""+"^([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"+"\""}];
+validate23.errors = [{instancePath:instancePath+"/node_id",schemaPath:"contract#/$defs/Author/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"},message:"must match pattern \""+"^([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"+"\""}];
 return false;
 }
 }
@@ -242,7 +242,7 @@ const _errs9 = errors;
 if(errors === _errs9){
 if(typeof data3 === "string"){
 if(!pattern6.test(data3)){
-validate22.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }
@@ -331,18 +331,18 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 const Changes_push_body = validate26;
 const schema38 = {"$id":"Changes_push_body","$ref":"contract#/$defs/PushRequest"};
 const schema39 = {"type":"object","required":["NodeID"],"properties":{"Changes":{"type":"array","items":{"$ref":"contract#/$defs/ChangeInput"},"maxItems":5000,"default":[]},"NodeID":{"$ref":"contract#/$defs/NodeId"}},"x-folded":true,"additionalProperties":false};
-const schema40 = {"type":"object","required":["table","pk","hlc","node_id"],"properties":{"table":{"$ref":"contract#/$defs/TableName"},"pk":{"$ref":"contract#/$defs/RecordKey"},"field":{"anyOf":[{"$ref":"contract#/$defs/FieldNameOrEmpty"},{"type":"null"}]},"crdt_type":{"anyOf":[{"$ref":"contract#/$defs/CrdtType"},{"type":"null"}]},"hlc":{"$ref":"contract#/$defs/Hlc"},"node_id":{"type":"string","pattern":"^[A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63}$"},"value":{},"tombstone":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":false},"counter_delta":{"anyOf":[{"$ref":"contract#/$defs/CounterDeltaInput"},{"type":"null"}]},"set_op":{"anyOf":[{"$ref":"contract#/$defs/SetOpInput"},{"type":"null"}]}},"additionalProperties":false};
+const schema40 = {"type":"object","required":["table","pk","hlc","node_id"],"properties":{"table":{"$ref":"contract#/$defs/TableName"},"pk":{"$ref":"contract#/$defs/RecordKey"},"field":{"anyOf":[{"$ref":"contract#/$defs/FieldNameOrEmpty"},{"type":"null"}]},"crdt_type":{"anyOf":[{"$ref":"contract#/$defs/CrdtType"},{"type":"null"}]},"hlc":{"$ref":"contract#/$defs/Hlc"},"node_id":{"type":"string","pattern":"^[A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63}$"},"value":{},"tombstone":{"anyOf":[{"type":"boolean"},{"type":"null"}],"default":false},"counter_delta":{"anyOf":[{"$ref":"contract#/$defs/CounterDeltaInput"},{"type":"null"}]},"set_op":{"anyOf":[{"$ref":"contract#/$defs/SetOpInput"},{"type":"null"}]}},"additionalProperties":false};
 const schema42 = {"type":"string","minLength":1,"maxLength":256,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
 const schema43 = {"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f]*$"};
 const schema44 = {"type":"string","enum":["lww","counter","set"]};
 const func2 = Object.prototype.hasOwnProperty;
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
 const pattern9 = new RegExp("^[^\\u0000-\\u001f\\u007f]*$", "u");
-const pattern10 = new RegExp("^[A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63}$", "u");
+const pattern10 = new RegExp("^[A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63}$", "u");
 const schema45 = {"type":"object","properties":{"inc":{"anyOf":[{"$ref":"contract#/$defs/CounterTotal"},{"type":"null"}],"default":0},"dec":{"anyOf":[{"$ref":"contract#/$defs/CounterTotal"},{"type":"null"}],"default":0},"since":{"anyOf":[{"$ref":"contract#/$defs/HlcText"},{"type":"null"}]}},"additionalProperties":false};
 const schema46 = {"type":"integer","format":"int64","minimum":0,"maximum":1099511627775};
-const schema48 = {"type":"string","maxLength":82,"pattern":"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"};
-const pattern11 = new RegExp("^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$", "u");
+const schema48 = {"type":"string","maxLength":82,"pattern":"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"};
+const pattern11 = new RegExp("^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -580,7 +580,7 @@ errors++;
 }
 else {
 if(!pattern11.test(data2)){
-const err13 = {instancePath:instancePath+"/since",schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"+"\""};
+const err13 = {instancePath:instancePath+"/since",schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -734,7 +734,7 @@ errors++;
 }
 else {
 if(!pattern11.test(data2)){
-const err1 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"+"\""};
+const err1 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1106,7 +1106,7 @@ const _errs23 = errors;
 if(errors === _errs23){
 if(typeof data5 === "string"){
 if(!pattern10.test(data5)){
-validate28.errors = [{instancePath:instancePath+"/node_id",schemaPath:"#/properties/node_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/node_id",schemaPath:"#/properties/node_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }
@@ -1373,7 +1373,7 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate27.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate27.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }
@@ -1492,15 +1492,15 @@ validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Changes_stream_query = validate22;
 const schema33 = {"$id":"Changes_stream_query","type":"object","properties":{"tables":{"$ref":"contract#/$defs/TableNames"},"since":{"$ref":"contract#/$defs/HlcTextOrNow"},"node_id":{"$ref":"contract#/$defs/NodeId"},"topics":{"$ref":"contract#/$defs/Topics"},"exclude_own":{"type":"boolean","default":false}},"required":[],"additionalProperties":false};
-const schema35 = {"type":"string","maxLength":16383,"pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,255}$"};
-const schema36 = {"type":"string","maxLength":82,"pattern":"^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?)$"};
-const schema37 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"};
-const schema38 = {"type":"string","maxLength":25699,"pattern":"^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,99}$"};
+const schema35 = {"type":"string","maxLength":2047,"pattern":"^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,31}$"};
+const schema36 = {"type":"string","maxLength":82,"pattern":"^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?)$"};
+const schema37 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"};
+const schema38 = {"type":"string","maxLength":8223,"pattern":"^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,31}$"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
-const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,255}$", "u");
-const pattern5 = new RegExp("^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?)$", "u");
-const pattern6 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$", "u");
-const pattern7 = new RegExp("^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,99}$", "u");
+const pattern4 = new RegExp("^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,31}$", "u");
+const pattern5 = new RegExp("^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?)$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$", "u");
+const pattern7 = new RegExp("^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,31}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Changes_stream_query" */;
@@ -1555,13 +1555,13 @@ data["tables"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(func1(data0) > 16383){
-validate22.errors = [{instancePath:instancePath+"/tables",schemaPath:"contract#/$defs/TableNames/maxLength",keyword:"maxLength",params:{limit: 16383},message:"must NOT have more than 16383 characters"}];
+if(func1(data0) > 2047){
+validate22.errors = [{instancePath:instancePath+"/tables",schemaPath:"contract#/$defs/TableNames/maxLength",keyword:"maxLength",params:{limit: 2047},message:"must NOT have more than 2047 characters"}];
 return false;
 }
 else {
 if(!pattern4.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/tables",schemaPath:"contract#/$defs/TableNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,255}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,255}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/tables",schemaPath:"contract#/$defs/TableNames/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,31}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_.-]{0,62}(,[A-Za-z_][A-Za-z0-9_.-]{0,62}){0,31}$"+"\""}];
 return false;
 }
 }
@@ -1607,7 +1607,7 @@ return false;
 }
 else {
 if(!pattern5.test(data1)){
-validate22.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/HlcTextOrNow/pattern",keyword:"pattern",params:{pattern: "^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?)$"},message:"must match pattern \""+"^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?)$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/since",schemaPath:"contract#/$defs/HlcTextOrNow/pattern",keyword:"pattern",params:{pattern: "^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?)$"},message:"must match pattern \""+"^(now|[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?)$"+"\""}];
 return false;
 }
 }
@@ -1648,7 +1648,7 @@ data["node_id"] = coerced2;
 if(errors === _errs9){
 if(typeof data2 === "string"){
 if(!pattern6.test(data2)){
-validate22.errors = [{instancePath:instancePath+"/node_id",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/node_id",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }
@@ -1687,13 +1687,13 @@ data["topics"] = coerced3;
 }
 if(errors === _errs12){
 if(typeof data3 === "string"){
-if(func1(data3) > 25699){
-validate22.errors = [{instancePath:instancePath+"/topics",schemaPath:"contract#/$defs/Topics/maxLength",keyword:"maxLength",params:{limit: 25699},message:"must NOT have more than 25699 characters"}];
+if(func1(data3) > 8223){
+validate22.errors = [{instancePath:instancePath+"/topics",schemaPath:"contract#/$defs/Topics/maxLength",keyword:"maxLength",params:{limit: 8223},message:"must NOT have more than 8223 characters"}];
 return false;
 }
 else {
 if(!pattern7.test(data3)){
-validate22.errors = [{instancePath:instancePath+"/topics",schemaPath:"contract#/$defs/Topics/pattern",keyword:"pattern",params:{pattern: "^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,99}$"},message:"must match pattern \""+"^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,99}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/topics",schemaPath:"contract#/$defs/Topics/pattern",keyword:"pattern",params:{pattern: "^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,31}$"},message:"must match pattern \""+"^[^,\\u0000-\\u001f\\u007f]{1,256}(,[^,\\u0000-\\u001f\\u007f]{1,256}){0,31}$"+"\""}];
 return false;
 }
 }
@@ -1747,8 +1747,8 @@ validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Changes_stream_header = validate24;
 const schema39 = {"$id":"Changes_stream_header","type":"object","properties":{"last-event-id":{"$ref":"contract#/$defs/HlcText"}},"required":[],"additionalProperties":true};
-const schema40 = {"type":"string","maxLength":82,"pattern":"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"};
-const pattern8 = new RegExp("^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$", "u");
+const schema40 = {"type":"string","maxLength":82,"pattern":"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"};
+const pattern8 = new RegExp("^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Changes_stream_header" */;
@@ -1796,7 +1796,7 @@ return false;
 }
 else {
 if(!pattern8.test(data0)){
-validate24.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?$"+"\""}];
+validate24.errors = [{instancePath:instancePath+"/last-event-id",schemaPath:"contract#/$defs/HlcText/pattern",keyword:"pattern",params:{pattern: "^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"},message:"must match pattern \""+"^[0-7][0-9a-f]{11}-[0-9a-f]{4}-([A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?$"+"\""}];
 return false;
 }
 }

@@ -146,8 +146,8 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Nodes_delete_path = validate22;
 const schema34 = {"$id":"Nodes_delete_path","type":"object","properties":{"nodeId":{"$ref":"contract#/$defs/NodeId"}},"required":["nodeId"],"additionalProperties":false};
-const schema35 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"};
-const pattern5 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$", "u");
+const schema35 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"};
+const pattern5 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$", "u");
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Nodes_delete_path" */;
@@ -205,7 +205,7 @@ data["nodeId"] = coerced0;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(!pattern5.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/nodeId",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/nodeId",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }

@@ -7,9 +7,9 @@ const { Presence_update_body } = (() => {
 const Presence_update_body = validate20;
 const schema31 = {"$id":"Presence_update_body","$ref":"contract#/$defs/PresenceUpdate"};
 const schema33 = {"type":"object","required":["NodeID","Topic"],"properties":{"NodeID":{"$ref":"contract#/$defs/NodeId"},"Topic":{"$ref":"contract#/$defs/Topic"},"Data":{}},"x-folded":true,"additionalProperties":false};
-const schema34 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"};
+const schema34 = {"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":256,"pattern":"^[^,\\u0000-\\u001f\\u007f]+$"};
-const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$", "u");
+const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$", "u");
 const pattern5 = new RegExp("^[^,\\u0000-\\u001f\\u007f]+$", "u");
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 
@@ -47,7 +47,7 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(!pattern4.test(data0)){
-validate22.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}$"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/NodeID",schemaPath:"contract#/$defs/NodeId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"},message:"must match pattern \""+"^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,63}$"+"\""}];
 return false;
 }
 }

@@ -17,13 +17,13 @@ export interface Changes {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 403: The credentials lack the required scope.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts
@@ -46,14 +46,14 @@ export interface Changes {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown, or a change is ahead of the server's clock; the message names it. Nothing of the push is stored.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope or may not write a table, the node id belongs to another subject, or a hook rejects a change. Nothing of the push is stored.
+   * - 403: The credentials lack the scope, the node id belongs to another subject, or a hook of the server rejects a change. Nothing of the push is stored.
    * - 409: The push would exceed the maximum number of tables of a data set. Nothing of it is stored.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable, or too many pushes are waiting.
+   * - 503: The database is unavailable, a hook of the server does not answer, or too many pushes are waiting.
    *
    * @example
    * ```ts
@@ -79,11 +79,11 @@ export interface Changes {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope, or may not read a named table.
+   * - 403: The credentials lack the required scope.
    * - 410: Deletions that the node has not seen may have been forgotten, or the epoch has changed. The node must pull from zero, drop synced records that no longer exist, give its own unacknowledged changes fresh clock readings and push them.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable, or too many streams are open.
+   * - 503: The database is unavailable, a hook of the server does not answer, or too many streams are open.
    *
    * @example
    * ```ts

@@ -20,7 +20,7 @@ export interface Info {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts

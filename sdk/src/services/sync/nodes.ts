@@ -20,7 +20,7 @@ export interface Nodes {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts
@@ -50,7 +50,7 @@ export interface Nodes {
    * - 404: No subject has used the node id.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts
@@ -59,7 +59,10 @@ export interface Nodes {
    */
   readonly delete: (
     request: {
-      /** A replica: a device, a browser profile or a server. The first subject that uses an id owns it. */
+      /**
+       * A replica: a device, a browser profile or a server. The first subject that uses an id owns it. Only ids of the server
+       * begin with `@`.
+       */
       nodeId: T.NodeId;
     },
     options?: RequestOptions,

@@ -17,14 +17,14 @@ export interface Presence {
    *
    * - 400: A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
    * - 401: Credentials are missing or not valid.
-   * - 403: The credentials lack the scope or may not use the topic, or the node id belongs to another subject.
+   * - 403: The credentials lack the scope, or the node id belongs to another subject.
    * - 404: Presence is disabled.
    * - 409: The topic has its maximum number of nodes, or the node its maximum number of topics.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts
@@ -51,7 +51,7 @@ export interface Presence {
    * - 404: Presence is disabled.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.sync.tables` */
 export interface Tables {
   /**
-   * Lists the tables that the caller may read, by name.
+   * Lists the tables by name.
    *
    * Needs the scope `sync:read`.
    *
@@ -20,7 +20,7 @@ export interface Tables {
    * - 403: The credentials lack the required scope.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
-   * - 503: The database or the authorization service is unavailable.
+   * - 503: The database is unavailable, or a hook of the server does not answer.
    *
    * @example
    * ```ts

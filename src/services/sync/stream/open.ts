@@ -1,0 +1,88 @@
+import type { Changes } from '../../../../generated/sync/server.ts';
+import type { Context } from '../../../http/context.ts';
+import { Invalid } from '../../../lib/errors.ts';
+import { type Dataset, datasetOf, subjectOf } from '../dataset.ts';
+import type { Deps } from '../deps.ts';
+import { TooManyStreams } from '../errors.ts';
+import { contextOf } from '../hooks/hooks.ts';
+import { presenceStore } from '../presence/presence.store.ts';
+import { readPage } from '../pull/pages.ts';
+import { pageStore } from '../pull/pages.store.ts';
+import { noting } from '../pull/pull.ts';
+import { beginning, type Position, positionOfText } from '../pull/watermarks.ts';
+import type { Opening, Sent } from './sender.ts';
+import { stream } from './stream.ts';
+import type { Subscription } from './subscription.ts';
+import { batch } from './tail.ts';
+import type { Tails } from './tails.ts';
+
+type StreamDeps = Pick<Deps, 'db' | 'hooks' | 'settings' | 'resyncs'> & { readonly tails: Tails };
+
+/** Opens streams, of which a process has so many. */
+export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
+  const { db, hooks, settings, resyncs, tails } = deps;
+  let open = 0;
+
+  async function positionAt(
+    dataset: Dataset,
+    since: string | undefined,
+    last: string | undefined,
+  ): Promise<Position> {
+    if (last !== undefined) return positionOfText(last, 'Last-Event-ID');
+    if (since === undefined) return beginning;
+    if (since !== 'now') return positionOfText(since, 'since');
+    const [now] = await pageStore(db.sql).clocks([dataset]);
+    return now ? { stamp: now.clock, epoch: now.epoch } : beginning;
+  }
+
+  return async (request, context) => {
+    const { tables, since, node_id, topics, exclude_own, 'Last-Event-ID': last } = request;
+    if (exclude_own && node_id === undefined) throw Invalid('exclude_own: needs node_id');
+    const [dataset, subject] = [datasetOf(context), subjectOf(context)];
+    const from = await positionAt(dataset, since, last);
+    const reading = {
+      tables: tables?.split(','),
+      without: exclude_own ? node_id : undefined,
+      context: contextOf(dataset, { subject: subject.owner, nodeId: node_id ?? null, via: 'stream' }),
+    };
+    if (open >= settings.maxStreams) throw TooManyStreams();
+    const reader = node_id === undefined ? undefined : { node: node_id, subject };
+    const rev = settings.presence === 'on' ? (await presenceStore(db.sql).revisions([dataset]))[0]! : 0;
+    const first = await noting(resyncs, dataset, reader, () =>
+      readPage({ db, hooks }, dataset, reading, from, batch),
+    );
+    const named = topics === undefined ? undefined : new Set(topics.split(','));
+    return started({ dataset, reading, topics: named, first, rev });
+  };
+
+  /**
+   * A stream takes its place when its first event is asked for: one that is never sent, because its client has too many, has none. When
+   * its client goes away, it does not wait for what comes next.
+   */
+  function started(opening: Opening): AsyncIterable<Sent> {
+    let subscription: Subscription | undefined;
+    async function* events(): AsyncGenerator<Sent> {
+      if (open >= settings.maxStreams) return;
+      open += 1;
+      try {
+        subscription = await tails.subscribe(opening.dataset);
+        yield* stream(deps, opening, subscription);
+      } finally {
+        open -= 1;
+        subscription?.close();
+      }
+    }
+    return {
+      [Symbol.asyncIterator]() {
+        const sent = events();
+        return {
+          next: () => sent.next(),
+          return() {
+            subscription?.close();
+            return sent.return(undefined);
+          },
+        };
+      },
+    };
+  }
+}
