@@ -33,6 +33,7 @@ import { createShelf } from './objects/shelf.ts';
 import { allowsPreflight } from './preflights.ts';
 import { createQuotas } from './quotas.ts';
 import { s3Facade } from './s3/facade.ts';
+import { sealSweeps } from './seals.ts';
 import { type Settings, settings } from './settings.ts';
 import { createMultipart } from './uploads/multipart.ts';
 import { uploadSweep } from './uploads/sweeps.ts';
@@ -44,7 +45,6 @@ const documented = '/store/v1';
 export const storage: ServiceModule<typeof settings> = {
   name: 'storage',
   migrations: new URL('./migrations/', import.meta.url),
-  built: ['Buckets', 'Objects', 'Uploads', 'Cas', 'Admin', 'S3Credentials'],
   settings,
   basePath: ({ basePath }) => ({ documented, served: basePath }),
   async create({ db, settings, sealer, dataDir, publicUrl, log }): Promise<Service> {
@@ -76,7 +76,7 @@ export const storage: ServiceModule<typeof settings> = {
       encodeError,
       raw: [s3Facade({ ...deps, buckets: bucketChanges(deps) }, settings.s3Port)],
       outbox: {},
-      sweeps: [collector(deps), orphanSweep(deps), emptying(deps), uploadSweep(deps)],
+      sweeps: [collector(deps), orphanSweep(deps), emptying(deps), uploadSweep(deps), ...sealSweeps(deps)],
       identify: linkCallers(deps),
       allowsOrigin: allowsPreflight(settings.basePath),
       limits: limitsOf(settings),

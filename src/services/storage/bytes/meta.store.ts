@@ -23,6 +23,17 @@ export const metaStore = (sql: Sql) => ({
     return meta;
   },
 
+  /** The sealed secret of links, if the master key with this id sealed it. */
+  async sealedBy(keyId: Buffer): Promise<Buffer | undefined> {
+    const [meta] = await sql<Pick<Meta, 'link_key'>[]>`
+      select link_key from storage.meta where substring(link_key from 2 for 4) = ${keyId}`;
+    return meta?.link_key;
+  },
+
+  async reseal(known: Buffer, sealed: Buffer): Promise<void> {
+    await sql`update storage.meta set link_key = ${sealed} where link_key = ${known}`;
+  },
+
   /** The shard whose turn it is. */
   async nextShard(): Promise<number> {
     const [{ shard }] = await sql<[{ shard: number }]>`

@@ -17,6 +17,11 @@ export interface StoreDeps {
 
 const purpose = 'plinth/storage/links/v1';
 
+export const sealedLinkSecret = (sealer: Sealer, secret: Uint8Array): Buffer =>
+  sealer.seal(purpose, '', secret);
+export const openedLinkSecret = (sealer: Sealer, sealed: Uint8Array): Buffer =>
+  sealer.open(purpose, '', sealed);
+
 /**
  * Makes sure that the directory and the database belong together, and returns the secret that signs links. On the first start both are
  * marked with one id. After that, a directory that is empty or another one, such as a disk that is not mounted, makes the start fail;
@@ -27,10 +32,10 @@ export async function openStore({ sql, sealer, dir }: StoreDeps): Promise<{ link
   const known = await meta.find();
   const file = join(dir, 'store.json');
   const id = known === undefined ? await marked(dir, file) : await idIn(file);
-  const key = sealer.seal(purpose, '', randomBytes(32));
+  const key = sealedLinkSecret(sealer, randomBytes(32));
   const { store_id, link_key } = known ?? (await meta.create(id!, key));
   if (id !== store_id) throw new SettingError(strange(dir, id));
-  return { linkSecret: sealer.open(purpose, '', link_key) };
+  return { linkSecret: openedLinkSecret(sealer, link_key) };
 }
 
 const strange = (dir: string, id: string | undefined): string =>

@@ -22,6 +22,8 @@ export interface SigningCredential {
   readonly secret: Uint8Array;
 }
 
+export type SealedCredential = Pick<SigningCredential, 'tenant_id' | 'access_key_id' | 'secret'>;
+
 /** Every statement about the access keys of the S3 interface. */
 export const credentialStore = (sql: Sql) => ({
   /** Creates one, in a place of the tenant's: the lock keeps others from taking the same one until the transaction ends. */
@@ -39,6 +41,24 @@ export const credentialStore = (sql: Sql) => ({
       ) select ${shown(sql)} from created as credentials ${itsBucket(sql)}`;
     if (!created) throw TooManyCredentials();
     return created;
+  },
+
+  /** Some of the secrets that the master key with this id sealed. */
+  async sealedBy(keyId: Buffer, most: number): Promise<SealedCredential[]> {
+    return await sql<SealedCredential[]>`
+      select tenant_id, access_key_id, secret from storage.s3_credentials
+      where substring(secret from 2 for 4) = ${keyId} limit ${most}`;
+  },
+
+  /** Replaces sealed secrets. */
+  async reseal(changes: readonly (SealedCredential & { readonly sealed: Buffer })[]): Promise<void> {
+    await sql`
+      update storage.s3_credentials as kept set secret = decode(given.sealed, 'base64')
+      from unnest(
+        ${changes.map(({ tenant_id }) => tenant_id)}::text[], ${changes.map(({ access_key_id }) => access_key_id)}::text[],
+        ${changes.map(({ sealed }) => sealed.toString('base64'))}::text[]
+      ) as given (tenant_id, access_key_id, sealed)
+      where kept.tenant_id = given.tenant_id and kept.access_key_id = given.access_key_id`;
   },
 
   /** Lists credentials by id, one more than `limit` when more follow. */
