@@ -85,6 +85,19 @@ const sharing = {
     'builtins',
     'corpus',
   ],
+  'services/storage': [
+    'content',
+    'bytes',
+    'buckets',
+    'links',
+    'objects',
+    'credentials',
+    'uploads',
+    'cas',
+    'admin',
+    's3',
+  ],
+  'services/storage/s3': ['protocol', 'signing', 'bodies', 'operations'],
   'services/webhooks': ['catalogue', 'dispatch', 'endpoints', 'deliveries', 'events'],
 };
 
