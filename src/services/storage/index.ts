@@ -44,7 +44,6 @@ const documented = '/store/v1';
 export const storage: ServiceModule<typeof settings> = {
   name: 'storage',
   migrations: new URL('./migrations/', import.meta.url),
-  built: ['Buckets', 'Objects', 'Uploads', 'Cas', 'Admin', 'S3Credentials'],
   settings,
   basePath: ({ basePath }) => ({ documented, served: basePath }),
   async create({ db, settings, sealer, dataDir, publicUrl, log }): Promise<Service> {
