@@ -24,7 +24,7 @@ async function answer(request: RawRequest): Promise<RawResponse> {
   if (path === '/unexpected') throw new Error('secret detail');
   if (path === '/pieces')
     return { ...json(''), headers: { 'Content-Length': '4' }, body: pieces('ab', 'cd') };
-  if (path === '/broken') return { ...json(''), headers: { 'Content-Length': '4' }, body: pieces('ab') };
+  if (path === '/broken') return { ...json(''), headers: { 'Content-Length': '4' }, body: damaged() };
   if (path === '/failed') return { ...json({ failed: true }, 500), cause: new Error('the disk') };
   request.name('Echo');
   const received: Buffer[] = [];
