@@ -49,7 +49,7 @@ export async function serve({
     // Load balancers notice that the server is not ready and send no new requests before connections are refused.
     if (listening) await delay(config.drainMs);
     app?.end();
-    await Promise.all([listening, ...others].map((one) => one?.close(grace)));
+    await Promise.all([listening, ...others].map(async (one) => one?.close(grace)));
     await app?.stop();
     await db.close();
   };

@@ -29,7 +29,7 @@ async function* drill(db: Database, url: string): AsyncGenerator<Row> {
     await server.ready();
     await makeBucket(server.port);
     const load = startObjectLoad(server.port);
-    for (let nth = 0; nth < rounds(); nth++) await killAndStart(server);
+    for (let nth = 0; nth < rounds(); nth++) await killAndStart(server, load);
     await delay(500);
     await load.stop();
     const faults = await load.verify();
@@ -53,8 +53,12 @@ async function makeBucket(port: number): Promise<void> {
   if (status !== 201) throw new Error(`the bucket was not created: ${status}`);
 }
 
-async function killAndStart(server: DrillServer): Promise<void> {
-  await delay(100 + Math.random() * 900);
+/** Kills the server at a random moment after it has acknowledged some requests, however fast the machine is. */
+async function killAndStart(server: DrillServer, { acknowledged }: ObjectLoad): Promise<void> {
+  const done = () => Object.values(acknowledged).reduce((sum, count) => sum + count, 0);
+  const enough = done() + 5 + Math.random() * 50;
+  while (done() < enough) await delay(5);
+  await delay(Math.random() * 100);
   await server.kill();
   server.start();
   await server.ready();

@@ -24,6 +24,6 @@ behaviour('Admin', (api) => {
     await tenant.refused(403, 'forbidden', (plinth) => plinth.storage.admin.getQuota({ tenant: tenant.id }));
     await api
       .operator()
-      .refused(400, /^tenant: /, (plinth) => plinth.storage.admin.getQuota({ tenant: '-' }));
+      .refused(400, /^tenant: /, (plinth) => plinth.storage.admin.getQuota({ tenant: 'no tenant' }));
   });
 });

@@ -98,6 +98,7 @@ function messageOf({ kind, message }: DomainError, operation: string): string {
 const inputs: readonly (readonly [RegExp, string])[] = [
   [/^name: required$/, 'bucket name is required'],
   [/^(?:name|bucket): .*$/s, 'invalid bucket name'],
+  [/^path: (malformed percent-encoding)$/, 'invalid object key: $1'],
   [/^key: required$/, 'object key is required'],
   [
     /^key: must match .*$/s,

@@ -17,14 +17,15 @@ export const tools = (server: Pick<TestServer, 'request' | 'url' | 'rootToken'>)
   return {
     send,
     bucket: async (name: string, body: object = {}, options: TestRequest = {}): Promise<Bucket> =>
-      (await send('POST', '/buckets', { ...options, body: { name, ...body } })).body,
+      (await send('POST', '/buckets', { ...options, body: { name, ...body } })).body as Bucket,
     /** Stores content under a key. */
     put: async (
       bucket: string,
       key: string,
       content: string | Uint8Array,
       options: TestRequest = {},
-    ): Promise<StoredObject> => (await send('PUT', pathOf(bucket, key), putting(content, options))).body,
+    ): Promise<StoredObject> =>
+      (await send('PUT', pathOf(bucket, key), putting(content, options))).body as StoredObject,
     /** Returns the bytes under a key. */
     bytes: async (bucket: string, key: string, options: TestRequest = {}): Promise<Buffer> => {
       const response = await fetch(server.url + base + pathOf(bucket, key), {

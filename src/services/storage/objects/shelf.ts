@@ -7,7 +7,7 @@ import type { Incoming, Intake } from '../bytes/intake.ts';
 import type { Transfers } from '../bytes/transfers.ts';
 import { type ConditionHeaders, checkWrite, writeCondition } from '../content/conditions.ts';
 import { etagOf } from '../content/entity-tag.ts';
-import { BucketNotFound, ContentNotFound, ObjectNotFound } from '../errors.ts';
+import { BucketNotFound, ContentNotFound } from '../errors.ts';
 import type { Quotas } from '../quotas.ts';
 import { defaultQuota } from '../usage.ts';
 import type { Settings } from '../settings.ts';
@@ -164,7 +164,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       if (changes.content_type !== undefined) checkType(bucket, changes.content_type);
       const object = await store.update(commitOf(author, bucket, conditions), key, changes);
       return keptOf(object, {
-        bucket: bucket.name!,
+        bucket: bucket.name,
         replaced: true,
         last_modified: object.last_modified,
       });

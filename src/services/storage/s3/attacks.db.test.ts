@@ -225,7 +225,7 @@ describe.runIf(inject('engine') === 'postgres')('another process', () => {
         DATABASE_URL: db.options.url!,
         PLINTH_ROOT_TOKEN: rootToken,
         PLINTH_MASTER_KEY: masterKey.toString('base64'),
-        PLINTH_DATA_DIR: db.options.dataDir!,
+        PLINTH_DATA_DIR: db.options.dataDir,
       },
     });
   });

@@ -85,11 +85,11 @@ export function expectations(
   }
   if (found.length > 1) throw s3Error('InvalidRequest', 'Only one header x-amz-checksum-… may be given');
   const md5 = headers['content-md5'];
-  if (md5 !== undefined)
+  if (typeof md5 === 'string')
     found.push({
       header: 'content-md5',
       create: newMd5,
-      value: decoded('content-md5', String(md5), 16, 'InvalidDigest'),
+      value: decoded('content-md5', md5, 16, 'InvalidDigest'),
       mismatch: 'BadDigest',
     });
   return found;

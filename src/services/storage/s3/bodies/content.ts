@@ -25,7 +25,7 @@ export interface Content {
    */
   verified(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void>;
   /** The MD5 of the content in hexadecimal digits, known when `verified` has ended: the entity tag that clients expect. */
-  md5(): string;
+  readonly md5: () => string;
   /** The checksum of the content in a header for the response; known when `verified` has ended, and empty when none was sent. */
   checksum(): Readonly<Record<string, string>>;
 }

@@ -10,7 +10,7 @@ export async function listBuckets({ db }: S3Deps, { author, onlyBucket }: S3Call
   const all = await bucketStore(db.sql).list(tenant, { after: undefined, limit: mostBuckets });
   const shown = all.filter(({ id }) => onlyBucket === null || id === onlyBucket);
   const rows = shown.map(({ name, created_at }) =>
-    element('Bucket', elements({ Name: name!, CreationDate: created_at })),
+    element('Bucket', elements({ Name: name, CreationDate: created_at })),
   );
   const owner = element('Owner', elements({ ID: tenant, DisplayName: tenant }));
   return xmlAnswer(document('ListAllMyBucketsResult', [owner, element('Buckets', rows)]));

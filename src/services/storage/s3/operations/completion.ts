@@ -102,8 +102,8 @@ function checksumOf(headers: Readonly<Record<string, unknown>>): string | null {
   if (others.length > 0)
     throw s3Error('NotImplemented', 'Of an object in parts only x-amz-checksum-crc32c can be verified');
   const given = headers['x-amz-checksum-crc32c'];
-  if (given === undefined) return null;
-  const bytes = Buffer.from(String(given), 'base64');
+  if (typeof given !== 'string') return null;
+  const bytes = Buffer.from(given, 'base64');
   if (bytes.length !== 4 || headers['x-amz-checksum-type'] === 'COMPOSITE')
     throw s3Error('InvalidRequest', 'x-amz-checksum-crc32c must be that of the whole object');
   return `crc32c:${bytes.toString('hex')}`;

@@ -48,7 +48,6 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /** Characters that XML cannot hold, not even escaped. */
-// eslint-disable-next-line no-control-regex -- these are the characters that XML excludes
 const impossible = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 const escaped = (text: string): string =>

@@ -64,7 +64,6 @@ export const isSame = (right: string, given: string): boolean =>
 
 /** Node reads the bytes of headers as Latin-1, and clients sign UTF-8. */
 const textOfHeader = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- the range is that of ASCII
   /^[\x00-\x7f]*$/.test(text) ? text : Buffer.from(text, 'latin1').toString('utf8');
 
 function checkCovered({ signedHeaders }: Claim, rawHeaders: readonly string[]): void {
