@@ -1,7 +1,7 @@
 import type { Changes, Info, PresenceEvent, ServerInfo } from '../../services/sync/index.ts';
 import { byteLength } from '../canonical.ts';
 import { changeOf } from '../changes.ts';
-import { fromText, isUnset, unset } from '../hlc.ts';
+import { fromText, unset } from '../hlc.ts';
 import { addTo, type Records, type Snapshot } from './records.ts';
 import type { StoredCell } from './store.ts';
 import type { DroppedEdit, ReplicaStatus } from './types.ts';
@@ -88,6 +88,7 @@ export class Link {
           continue;
         }
         failures += 1;
+        resyncs = 0;
         report('offline', error);
         await this.#pause(failures, retryAfterOf(error), signal);
       }
@@ -111,10 +112,11 @@ export class Link {
     const { info, records, now } = this.#deps;
     const before = now();
     this.#info = await info.get({}, { signal, retries: 0 });
-    const offset = Date.parse(this.#info.server_time) - (before + now()) / 2;
+    const half = (now() - before) / 2;
+    const offset = Date.parse(this.#info.server_time) - before - half;
     const known = (await records.meta()).offset;
-    // Small differences are those of the network.
-    if (Math.abs(offset - known) > 500) await records.setOffset(Math.round(offset));
+    // The network may have been slow in one direction only.
+    if (Math.abs(offset - known) > half + 500) await records.setOffset(Math.round(offset));
   }
 
   /** Pulls tables that were not kept so far. The watermark of the others holds for them from then on. */
@@ -275,7 +277,7 @@ export class Link {
       since = page.LatestHLC;
       hasMore = page.HasMore;
     }
-    const edits = await records.resync(found, isWhole && !isUnset(since) ? since : undefined);
+    const edits = await records.resync(found, since, isWhole);
     for (const cell of edits) dropped({ change: changeOf(cell), reason: 'deleted' });
   }
 
