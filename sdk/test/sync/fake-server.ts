@@ -37,6 +37,12 @@ export class FakeServer {
 
   /** The `fetch` of a client. */
   readonly fetch = async (request: Request): Promise<Response> => {
+    const response = await this.#answer(request);
+    if (request.signal.aborted) throw request.signal.reason as Error;
+    return response;
+  };
+
+  async #answer(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const path = url.pathname.replace('/sync', '');
     const text = await request.text();
@@ -44,9 +50,9 @@ export class FakeServer {
     this.requests.push({ path, body });
     const intercepted = this.intercept(path, body);
     if (intercepted) return intercepted;
-    if (request.signal.aborted) throw request.signal.reason as Error;
     switch (`${request.method} ${path}`) {
       case 'GET /info':
+        if (url.search !== '') return refusal(400, `${url.search}: unknown`);
         return json(200, this.#info());
       case 'POST /push':
         return this.#push(body as PushRequest);
@@ -63,7 +69,7 @@ export class FakeServer {
       default:
         return refusal(404, 'not found');
     }
-  };
+  }
 
   /** What every replica must end with. */
   cells(): Map<string, Cell[]> {

@@ -1,7 +1,7 @@
 import type { Changes, Info, PresenceEvent, ServerInfo } from '../../services/sync/index.ts';
 import { byteLength } from '../canonical.ts';
 import { changeOf } from '../changes.ts';
-import { fromText, isUnset, unset } from '../hlc.ts';
+import { fromText, unset } from '../hlc.ts';
 import { addTo, type Records, type Snapshot } from './records.ts';
 import type { StoredCell } from './store.ts';
 import type { DroppedEdit, ReplicaStatus } from './types.ts';
@@ -27,8 +27,11 @@ interface Deps extends Surroundings {
 }
 
 const mostChanges = 1_000;
+const mostTopics = 32;
 /** Room for the rest of a push. */
 const spareBytes = 1_024;
+
+type StreamEvent = ReturnType<Changes['stream']> extends AsyncIterable<infer Event> ? Event : never;
 
 /** The server no longer knows what this replica missed. */
 class ResyncRequired extends Error {}
@@ -85,6 +88,7 @@ export class Link {
           continue;
         }
         failures += 1;
+        resyncs = 0;
         report('offline', error);
         await this.#pause(failures, retryAfterOf(error), signal);
       }
@@ -107,11 +111,12 @@ export class Link {
   async #synchronizeClock(signal: AbortSignal): Promise<void> {
     const { info, records, now } = this.#deps;
     const before = now();
-    this.#info = await info.get({ signal, retries: 0 });
-    const offset = Date.parse(this.#info.server_time) - (before + now()) / 2;
+    this.#info = await info.get({}, { signal, retries: 0 });
+    const half = (now() - before) / 2;
+    const offset = Date.parse(this.#info.server_time) - before - half;
     const known = (await records.meta()).offset;
-    // Small differences are those of the network.
-    if (Math.abs(offset - known) > 500) await records.setOffset(Math.round(offset));
+    // The network may have been slow in one direction only.
+    if (Math.abs(offset - known) > half + 500) await records.setOffset(Math.round(offset));
   }
 
   /** Pulls tables that were not kept so far. The watermark of the others holds for them from then on. */
@@ -188,51 +193,59 @@ export class Link {
 
   /** Reads the stream and pushes edits as they are made, until either ends. */
   async #live(signal: AbortSignal): Promise<void> {
-    const { changes, records, tables, topics, report, connected, hear } = this.#deps;
+    if (signal.aborted) return;
     const end = new AbortController();
     const stop = () => end.abort();
     signal.addEventListener('abort', stop);
     this.#endOfStream = end;
     this.#isReopening = false;
-    const { nodeId, watermark } = await records.meta();
-    const asked = topics();
-    const stream = changes.stream(
-      {
-        tables: tables.join(','),
-        node_id: nodeId,
-        exclude_own: true,
-        ...(watermark !== '' && { since: watermark }),
-        ...(asked.length > 0 && asked.length <= 32 && { topics: asked.join(',') }),
-      },
-      { signal: end.signal, retries: 0 },
-    );
+    let pushing: Promise<void> | undefined;
     let failure: unknown;
-    await stream.response();
-    report('live');
-    connected(this.#info!);
-    const pushing = this.#pushEdits(end.signal).catch((error: unknown) => {
-      failure = error;
-      end.abort();
-    });
     try {
-      for await (const { event, data } of stream) {
-        if (event === 'resync') throw new ResyncRequired(data.error);
-        if (event === 'presence') hear(data);
-        else await records.arrive(data.Changes, data.LatestHLC);
-      }
+      const stream = await this.#openStream(end.signal);
+      pushing = this.#pushEdits(end.signal).catch((error: unknown) => {
+        failure = error;
+        end.abort();
+      });
+      for await (const event of stream) await this.#take(event);
     } catch (error) {
       if (!end.signal.aborted) throw error;
     } finally {
-      end.abort();
       signal.removeEventListener('abort', stop);
+      end.abort();
+      this.#wakeUp();
       await pushing;
     }
     if (failure !== undefined) throw failure;
   }
 
+  async #openStream(signal: AbortSignal): Promise<ReturnType<Changes['stream']>> {
+    const { changes, records, tables, topics, report, connected } = this.#deps;
+    const { nodeId, watermark } = await records.meta();
+    const asked = topics();
+    const stream = changes.stream(
+      {
+        ...{ tables: tables.join(','), node_id: nodeId, exclude_own: true },
+        ...(watermark !== '' && { since: watermark }),
+        ...(asked.length > 0 && asked.length <= mostTopics && { topics: asked.join(',') }),
+      },
+      { signal, retries: 0 },
+    );
+    await stream.response();
+    report('live');
+    connected(this.#info!);
+    return stream;
+  }
+
+  async #take({ event, data }: StreamEvent): Promise<void> {
+    if (event === 'resync') throw new ResyncRequired(data.error);
+    if (event === 'presence') this.#deps.hear(data);
+    else await this.#deps.records.arrive(data.Changes, data.LatestHLC);
+  }
+
   async #pushEdits(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#untilWoken(signal);
+      if (!this.#hasWork) await new Promise<void>((resolve) => (this.#wakeUp = resolve));
       if (signal.aborted) return;
       await this.#push(signal);
       // A refused edit has hidden what the server has.
@@ -264,19 +277,12 @@ export class Link {
       since = page.LatestHLC;
       hasMore = page.HasMore;
     }
-    const edits = await records.resync(found, isWhole && !isUnset(since) ? since : undefined);
+    const edits = await records.resync(found, since, isWhole);
     for (const cell of edits) dropped({ change: changeOf(cell), reason: 'deleted' });
   }
 
-  #untilWoken(signal: AbortSignal): Promise<void> {
-    if (this.#hasWork || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      this.#wakeUp = resolve;
-    });
-  }
-
   async #pause(failures: number, retryAfter: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
     const { firstRetryMs, random } = this.#deps;
     const longest = Math.min(30, 1.5 ** (failures - 1)) * firstRetryMs;
     const delay = Math.max(longest * (0.5 + random() / 2), retryAfter * 1000);

@@ -146,12 +146,12 @@ export class Records {
   }
 
   /** Begins again with everything that the server has. Returns the edits that are given up. */
-  async resync({ tables, records }: Snapshot, watermark: WireHlc | undefined): Promise<StoredCell[]> {
+  async resync({ tables, records }: Snapshot, watermark: WireHlc, isWhole: boolean): Promise<StoredCell[]> {
     const { changed, dropped } = await this.#deps.store.write(async (transaction) => {
       const meta = await metaOf(transaction);
       const local = (await Promise.all(tables.map((table) => transaction.table(table)))).flat();
-      const latest = latestOfAll([...records.values()].flatMap(({ cells }) => [...cells.values()]));
-      const advanced = this.#advanced(meta, latest);
+      // Later than everything that ever arrived, also than the deletions that are forgotten.
+      const advanced = this.#advanced(meta, toText(watermark));
       const clock = this.#clock(advanced);
       const dropped: StoredCell[] = [];
       const changed: Named[] = [];
@@ -165,7 +165,7 @@ export class Records {
         if (await save(transaction, before, result.record))
           changed.push((groups.get(key) ?? records.get(key))!);
       }
-      const reached = watermark && !isUnset(watermark) ? toText(watermark) : meta.watermark;
+      const reached = isWhole && !isUnset(watermark) ? toText(watermark) : meta.watermark;
       await transaction.putMeta({ ...advanced, clock: clock.last(), watermark: reached });
       return { changed, dropped };
     });
