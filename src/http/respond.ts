@@ -68,13 +68,15 @@ export async function sendPieces(
   { silenceMs, lastWords }: Sending = {},
 ): Promise<void> {
   const gone = once(res, 'close');
+  const cut = () => res.destroy();
   try {
     for await (const piece of pieces) {
       if (res.closed) break;
       if (res.write(piece)) continue;
-      const cut = silenceMs === undefined ? undefined : setTimeout(() => res.destroy(), silenceMs);
+      // The socket's own timer begins again whenever the client takes something, however little.
+      if (silenceMs !== undefined) res.socket?.setTimeout(silenceMs, cut);
       await Promise.race([once(res, 'drain'), gone]);
-      clearTimeout(cut);
+      if (silenceMs !== undefined) res.socket?.setTimeout(0, cut);
     }
     res.end();
   } catch (thrown) {

@@ -13,7 +13,7 @@ export type Writer = <T>(author: Author, run: (write: Write) => Promise<T>) => P
 
 /**
  * Commits rows and events together. The writes of objects, parts and content do the same in the functions of the migrations, in one
- * round trip.
+ * statement. It runs in a transaction of its own, because the connections for single statements must not wait for locks.
  */
 export const createWriter =
   ({ db }: { readonly db: Database }): Writer =>

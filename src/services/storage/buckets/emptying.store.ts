@@ -20,18 +20,26 @@ export const emptyingStore = (sql: Sql) => ({
     return count > 0;
   },
 
-  /** Deletes objects without events: the event of the bucket says it all. Returns how many. */
+  /**
+   * Deletes objects without events: the event of the bucket says it all. Deletes about as many as have `limit` parts together, and
+   * returns how many.
+   */
   async dropObjects({ tenant_id, id }: Emptied, limit: number): Promise<number> {
     const [{ count }] = await sql<[{ count: number }]>`
       select cardinality(storage.delete_objects(
         ${tenant_id}, ${id}, array(
-          select key from storage.objects where tenant_id = ${tenant_id} and bucket_id = ${id} order by key limit ${limit}
+          select key from (
+            select key, sum(1 + segments) over (order by key) - segments as place from (
+              select key, segments from storage.objects
+              where tenant_id = ${tenant_id} and bucket_id = ${id} order by key limit ${limit}
+            ) as first
+          ) as placed where place <= ${limit}
         ), null, '{}', '{}', null
       )) as count`;
     return count;
   },
 
-  /** Deletes the records of uploads with their parts, which become garbage. Returns how many. */
+  /** Deletes the records of uploads with their parts, which become garbage, in steps like those of objects. Returns how many. */
   async dropUploads({ tenant_id, id }: Emptied, limit: number): Promise<number> {
     const [{ count }] = await sql<[{ count: number }]>`
       select storage.drop_uploads(${tenant_id}, ${id}, ${limit}) as count`;

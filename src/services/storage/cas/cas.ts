@@ -25,7 +25,7 @@ export function cas(deps: CasDeps) {
       const expected = parseChecksums(headers['X-Store-Checksum']);
       checkSize(headers['Content-Length'], most);
       const stored = await intake.take({ source: body, expected, most }, async (received) => {
-        const commit = casStore(db.sql).put({ author: context, ref, quota }, received);
+        const commit = db.transaction((sql) => casStore(sql).put({ author: context, ref, quota }, received));
         return { ...(await quotas.noting(context, undefined, commit)), received };
       });
       context.reply.status(stored.created ? 201 : 200);
@@ -49,7 +49,7 @@ export function cas(deps: CasDeps) {
     },
 
     async delete({ hash, ref }, context) {
-      await casStore(db.sql).delete({ author: context, ref, quota }, digitsOf(hash));
+      await db.transaction((sql) => casStore(sql).delete({ author: context, ref, quota }, digitsOf(hash)));
     },
   } satisfies Cas<Context>;
 

@@ -309,7 +309,7 @@ begin
 end
 $$;
 
--- Deletes uploads of a bucket that is being emptied, with their parts; returns how many.
+-- Deletes uploads of a bucket that is being emptied, about as many as have p_limit parts together; returns how many.
 create function storage.drop_uploads(p_tenant text, p_bucket text, p_limit integer) returns integer language plpgsql as $$
 declare
   v_ids text[];
@@ -318,11 +318,13 @@ declare
   v_bytes bigint;
 begin
   with locked as (
-    select id, state, bytes from storage.uploads
+    select id, state, parts, bytes from storage.uploads
     where tenant_id = p_tenant and bucket_id = p_bucket order by id limit p_limit for update
+  ), placed as (
+    select id, state, bytes, sum(1 + parts) over (order by id) - parts as place from locked
   )
   select array_agg(id), count(*) filter (where state = 'open'), coalesce(sum(bytes) filter (where state = 'open'), 0)
-  into v_ids, v_open, v_bytes from locked;
+  into v_ids, v_open, v_bytes from placed where place <= p_limit;
   if v_ids is null then return 0; end if;
   with gone as (
     delete from storage.parts where tenant_id = p_tenant and upload_id = any(v_ids) returning blob_id

@@ -142,7 +142,9 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       }
       return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
         const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
-        const commit = store.put(commitOf(author, bucket, conditions), object, blob);
+        const commit = db.transaction((sql) =>
+          objectStore(sql).put(commitOf(author, bucket, conditions), object, blob),
+        );
         const committed = await quotas.noting(author, bucket, commit);
         return { ...keptOf(object, committed), blob_id: committed.blob_id };
       });
@@ -156,13 +158,17 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       checkType(bucket, object.content_type);
       checkSize(size > settings.maxObjectBytes ? undefined : size, mostBytes(settings, bucket));
       const places = await placesOf(tenant, original);
-      const commit = store.copy(commitOf(author, bucket, conditions), object, places);
+      const commit = db.transaction((sql) =>
+        objectStore(sql).copy(commitOf(author, bucket, conditions), object, places),
+      );
       return keptOf(object, await quotas.noting(author, bucket, commit));
     },
 
     async update(author, bucket, key, changes, conditions) {
       if (changes.content_type !== undefined) checkType(bucket, changes.content_type);
-      const object = await store.update(commitOf(author, bucket, conditions), key, changes);
+      const object = await db.transaction((sql) =>
+        objectStore(sql).update(commitOf(author, bucket, conditions), key, changes),
+      );
       return keptOf(object, {
         bucket: bucket.name,
         replaced: true,
@@ -170,7 +176,8 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       });
     },
 
-    delete: (author, bucket, keys, conditions) => store.delete(commitOf(author, bucket, conditions), keys),
+    delete: (author, bucket, keys, conditions) =>
+      db.transaction((sql) => objectStore(sql).delete(commitOf(author, bucket, conditions), keys)),
 
     list: (tenant, bucket, request) => listingStore(db.sql).list(tenant, bucket.id, request),
   };

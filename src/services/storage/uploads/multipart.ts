@@ -109,7 +109,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
     // A part that replaces another one may need less room; only the commit knows how much.
     if (upload.uploaded_parts === 0) await quotas.checkRoom(author, bucket, declaredSize ?? 0);
     return await intake.take({ ...incoming, most }, async (received) => {
-      const commit = partStore(db.sql).put(placeOf(author, found, number), received);
+      const commit = db.transaction((sql) => partStore(sql).put(placeOf(author, found, number), received));
       const { blob_id, uploaded_at } = await quotas.noting(author, bucket, commit);
       return { part_number: number, size: received.size, sha256: received.sha256, uploaded_at, blob_id };
     });
@@ -128,7 +128,9 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
 
     async begin(author, bucket, fields, lifetimeMs) {
       checkType(bucket, fields.content_type);
-      const id = await uploadStore(db.sql).create({ author, bucketId: bucket.id, quota }, fields, lifetimeMs);
+      const id = await db.transaction((sql) =>
+        uploadStore(sql).create({ author, bucketId: bucket.id, quota }, fields, lifetimeMs),
+      );
       return await find(author.tenant, bucket.id, id);
     },
 
@@ -139,7 +141,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
       checkOpen(found.upload);
       checkSize(end - start, most);
       if (blob_id !== null && segments === 0 && end - start === size) {
-        const commit = partStore(db.sql).point(placeOf(author, found, number), blob_id);
+        const commit = db.transaction((sql) => partStore(sql).point(placeOf(author, found, number), blob_id));
         return { part_number: number, ...(await quotas.noting(author, found.bucket, commit)) };
       }
       const declaredSize = end - start;
@@ -173,7 +175,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
       return await quotas.noting(author, bucket, completion);
     },
 
-    abort: (author, found) => uploadStore(db.sql).abort(changeOf(author, found)),
+    abort: (author, found) => db.transaction((sql) => uploadStore(sql).abort(changeOf(author, found))),
   };
 }
 
