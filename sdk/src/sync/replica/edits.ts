@@ -61,7 +61,6 @@ export function removals({ cells, stamp }: Edited, field: string, elements: read
 
 export const deletion = ({ table, pk, stamp }: Edited): Cell[] => [tombstoneCell(table, pk, stamp())];
 
-// eslint-disable-next-line no-control-regex -- the names of records and fields have no control characters
 const control = /[\u0000-\u001f\u007f]/;
 
 function named(field: string): string {

@@ -15,7 +15,7 @@ const keyOf = (cell: Cell): IDBValidKey => [cell.table, cell.pk, cellKey(cell)];
 const answerOf = <Result>(request: IDBRequest<Result>): Promise<Result> =>
   new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error as Error);
+    request.onerror = () => reject(request.error!);
   });
 
 const endOf = (transaction: IDBTransaction): Promise<void> =>
@@ -80,12 +80,12 @@ function transactionOn(transaction: IDBTransaction): StoreTransaction {
   const cells = transaction.objectStore('cells');
   const meta = transaction.objectStore('meta');
   const all = async (source: IDBObjectStore | IDBIndex, range: IDBKeyRange, limit?: number) =>
-    (await answerOf<Row[]>(source.getAll(range, limit))).map(cellOf);
+    (await answerOf(source.getAll(range, limit) as IDBRequest<Row[]>)).map(cellOf);
   const dirty = IDBKeyRange.only(1);
   // Arrays come after all texts in the order of keys.
   const within = (...prefix: string[]) => IDBKeyRange.bound(prefix, [...prefix, []]);
   return {
-    meta: () => answerOf<ReplicaMeta | undefined>(meta.get('meta')),
+    meta: () => answerOf(meta.get('meta') as IDBRequest<ReplicaMeta | undefined>),
     putMeta: async (value) => void (await answerOf(meta.put(value, 'meta'))),
     record: (table, pk) => all(cells, within(table, pk)),
     table: (table) => all(cells, within(table)),

@@ -216,7 +216,7 @@ export class Link {
       this.#wakeUp();
       await pushing;
     }
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw failure as Error;
   }
 
   async #openStream(signal: AbortSignal): Promise<ReturnType<Changes['stream']>> {
