@@ -1,7 +1,7 @@
 /** Canonical JSON (RFC 8785) of I-JSON values (RFC 7493): equal values have equal texts. */
 
 /** The maximum number of levels of a value: a scalar has none, `[]` has one. */
-export const deepestLevel = 64;
+export const deepestLevel = 60;
 /** The maximum size of the value of a register, in bytes of its canonical form. */
 export const longestValue = 262_144;
 /** The maximum size of an element of a set, in bytes of its canonical form. */

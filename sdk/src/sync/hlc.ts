@@ -51,7 +51,7 @@ const hex = (value: number, digits: number): string => value.toString(16).padSta
 export const toText = ({ timestamp, counter, node_id }: Hlc): string =>
   `${hex(timestamp, 12)}-${hex(counter, 4)}-${node_id}`;
 
-const textForm = /^([0-7][0-9a-f]{11})-([0-9a-f]{4})-((?:[A-Za-z0-9_@][A-Za-z0-9_.:-]{0,63})?)$/;
+const textForm = /^([0-7][0-9a-f]{11})-([0-9a-f]{4})-((?:[A-Za-z0-9_@][A-Za-z0-9_.:@-]{0,63})?)$/;
 
 /** Reads the text form; undefined for any other text. */
 export function parseText(text: string): Hlc | undefined {

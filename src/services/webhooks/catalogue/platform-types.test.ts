@@ -4,14 +4,28 @@ import { events } from '../../auth/directory/events.ts';
 import { isPlatformType } from './platform-types.ts';
 
 const services = new URL('../../', import.meta.url);
+/** Storage and sync emit most of their events in SQL. */
+const literal = /'((?:storage|sync)\.[a-z]+\.[a-z_]+)'/g;
 const emission = /(?:emit\(\s*|\btype: |\bemits: )['`]([a-z_]+\.[a-z_]+(?:\.[a-z_]+)?)['`]/g;
 
 it('knows every event that a service emits', () => {
-  const found = ['auth', 'authz', 'keys', 'webhooks', 'audit', 'safety', 'billing'].flatMap((service) =>
+  const found = [
+    'auth',
+    'authz',
+    'keys',
+    'webhooks',
+    'audit',
+    'safety',
+    'billing',
+    'storage',
+    'sync',
+  ].flatMap((service) =>
     readdirSync(new URL(`${service}/`, services), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.includes('test'))
+      .filter((file) => /\.(ts|sql)$/.test(file) && !file.includes('test'))
       .flatMap((file) => [
-        ...readFileSync(new URL(`${service}/${file}`, services), 'utf8').matchAll(emission),
+        ...readFileSync(new URL(`${service}/${file}`, services), 'utf8').matchAll(
+          file.endsWith('.sql') ? literal : emission,
+        ),
       ])
       .map(([, name]) => name!)
       // The types of findings look like those of events.

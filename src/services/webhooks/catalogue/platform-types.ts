@@ -57,6 +57,17 @@ const emitted = {
     ...['safety.scan.redacted', 'safety.alert.raised', 'safety.escalation.raised', 'safety.vault.restored'],
     ...['safety.vault.erased'],
   ],
+  storage: [
+    ...['storage.bucket.created', 'storage.bucket.updated', 'storage.bucket.deleted'],
+    ...['storage.object.created', 'storage.object.updated', 'storage.object.deleted'],
+    ...['storage.upload.created', 'storage.upload.completed', 'storage.upload.aborted'],
+    ...['storage.upload.expired', 'storage.cas.stored', 'storage.cas.deleted', 'storage.blob.damaged'],
+    ...['storage.quota.exceeded'],
+  ],
+  sync: [
+    ...['sync.changes.pushed', 'sync.node.claimed', 'sync.node.resync_required'],
+    ...['sync.tombstones.forgotten'],
+  ],
   billing: [
     ...['billing.plan.created', 'billing.plan.updated', 'billing.plan.activated', 'billing.plan.archived'],
     ...['billing.plan.deleted', 'billing.customer.created', 'billing.customer.updated'],
