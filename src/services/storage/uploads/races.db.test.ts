@@ -1,6 +1,7 @@
 /** Tests what changes an upload at the same time, in every order. A transaction of the test holds the upload until both wait for it. */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Upload } from '../../../../generated/storage/types.ts';
+import { createPool, type Sql } from '../../../db/sql.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
 import { putting, tools } from '../testing.ts';
@@ -30,10 +31,16 @@ const waiting = async () => {
   return count;
 };
 
+/** Runs a transaction over a connection of its own, so that all those of the server are left to the requests. */
+async function apart(fn: (sql: Sql) => Promise<void>): Promise<void> {
+  const pool = createPool({ max: 1, fetch_types: false }, server.db.url);
+  await pool.begin((sql) => fn(sql)).finally(() => pool.end());
+}
+
 /** Lets the requests reach the upload in this order, while the test holds it. */
 async function inOrder({ id }: Upload, ...requests: (() => Outcome)[]): Promise<[number, string][]> {
   const answers: Outcome[] = [];
-  await server.db.transaction(async (sql) => {
+  await apart(async (sql) => {
     await sql`select from storage.uploads where id = ${id} for update`;
     for (const request of requests) {
       answers.push(request());
@@ -112,7 +119,7 @@ describe.runIf(inject('engine') === 'postgres')('a completion', () => {
     const expire = (sql: TestServer['db']['sql']) => sql`
       select storage.expire_uploads(1000, '{}', array['evt_1', 'evt_2']) as expired`;
     let answered: Outcome | undefined;
-    await server.db.transaction(async (sql) => {
+    await apart(async (sql) => {
       await sql`update storage.uploads set expires_at = now() - interval '1 second' where id = ${upload.id}`;
       answered = complete();
       await until(async () => (await waiting()) === 1);
@@ -123,7 +130,7 @@ describe.runIf(inject('engine') === 'postgres')('a completion', () => {
     const other = await begun();
     await server.db
       .sql`update storage.uploads set expires_at = now() - interval '1 second' where id = ${other.upload.id}`;
-    await server.db.transaction(async (sql) => {
+    await apart(async (sql) => {
       await sql`select from storage.uploads where id = ${other.upload.id} for update`;
       expect(await expire(server.db.sql)).toMatchObject([{ expired: 0 }]);
     });

@@ -18,6 +18,11 @@ import type { Tails } from './tails.ts';
 
 type StreamDeps = Pick<Deps, 'db' | 'hooks' | 'settings' | 'resyncs'> & { readonly tails: Tails };
 
+/**
+ * Where a reader stands who wants only what comes, before anything has: not the beginning, from which a node gets its own changes too.
+ */
+const beforeAll: Position = { stamp: 1n };
+
 /** Opens streams, of which a process has so many. */
 export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
   const { db, hooks, settings, resyncs, tails } = deps;
@@ -32,7 +37,7 @@ export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
     if (since === undefined) return beginning;
     if (since !== 'now') return positionOfText(since, 'since');
     const [now] = await pageStore(db.sql).clocks([dataset]);
-    return now ? { stamp: now.clock, epoch: now.epoch } : beginning;
+    return now ? { stamp: now.clock, epoch: now.epoch } : beforeAll;
   }
 
   return async (request, context) => {
