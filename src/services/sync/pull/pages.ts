@@ -7,7 +7,7 @@ import type { Dataset } from '../dataset.ts';
 import { ResyncRequired } from '../errors.ts';
 import type { Hooks, SyncContext } from '../hooks/hooks.ts';
 import { type ArrivedCell, type CellPage, pageStore, type Range } from './pages.store.ts';
-import { beginning, isFirstPull, isStale, type Position } from './watermarks.ts';
+import { isFirstPull, isStale, type Position } from './watermarks.ts';
 
 /** Who reads, and what of it. */
 export interface Reading {
@@ -55,7 +55,7 @@ const authorOf = ({ hlc, removed }: ArrivedCell['cell']): string => nodeOf(remov
 
 /** While more follows, a reader stands at the last cell of the page; at the end, at the clock of the data set. */
 function nextOf(from: Position, { life, cells, hasMore }: CellPage): Position {
-  if (life === undefined) return beginning;
+  if (life === undefined) return from;
   const { clock, epoch } = life;
   if (!hasMore) return { stamp: clock, epoch };
   const stamp = cells.at(-1)!.arrival;
