@@ -106,7 +106,9 @@ describe.skipIf(!targetOf('server'))('every operation', () => {
     },
   );
 
-  it.each(documenting(413))('413 with a body over the limit: %s', (_, operation) => {
+  // Content of gigabytes is never sent; the tests of storage announce it.
+  const bounded = documenting(413).filter(([, { body }]) => (body?.limit ?? 0) < 2 ** 28);
+  it.each(bounded)('413 with a body over the limit: %s', (_, operation) => {
     const { path, init } = exampleRequest(operation, { body: {} });
     return answers(413, callers.allowed(operation), {
       path,

@@ -72,7 +72,10 @@ describe('the headers of the frame', () => {
 });
 
 const server = targetOf('server');
-const served = servedBy('server').filter(({ responses }) => responses.some(({ status }) => status === 400));
+// The answer to HEAD has no body that could say what it is about.
+const served = servedBy('server').filter(
+  ({ verb, responses }) => verb !== 'HEAD' && responses.some(({ status }) => status === 400),
+);
 
 describe.skipIf(!server)('the server', () => {
   /** Returns the answer to root for a header in an invalid form: the server refuses it before it does anything. */

@@ -166,8 +166,12 @@ async function nameless(response: Response): Promise<string[]> {
   const envelope = JSON.parse(text) as object;
   if ('error_description' in envelope || refusesState(envelope)) return [];
   const sentence = String(sentenceOf(envelope));
-  return /: ./s.test(sentence) || /\b(app_id|publishable key)\b/.test(sentence) ? [] : [text];
+  return /: ./s.test(sentence) || namesField.test(sentence) ? [] : [text];
 }
+
+/** Sentences of the documents that name a field without a colon. */
+const namesField =
+  /\b(app_id|publishable key)\b|^invalid (bucket name|cursor|entity tag list|hash|part number)$|^(bucket name|object key) is required$/;
 
 /** The codes with which billing refuses because of the state of a thing, so that no field is at fault. */
 const codesOfStates = new Set([

@@ -18,12 +18,12 @@ describe('the command line', () => {
     [
       ['serve', 'mail'],
       {},
-      'serve names the service mail, the services are auth, authz, keys, jobs, safety, audit, webhooks, billing.\n',
+      'serve names the service mail, the services are auth, authz, keys, jobs, safety, audit, webhooks, storage, billing, sync.\n',
     ],
     [
       ['serve', 'gateway'],
       {},
-      'serve names the service gateway, the services are auth, authz, keys, jobs, safety, audit, webhooks, billing.\n',
+      'serve names the service gateway, the services are auth, authz, keys, jobs, safety, audit, webhooks, storage, billing, sync.\n',
     ],
     [['serve', '--stateful'], {}, 'Only the mock can be --stateful.\n'],
     [['serve'], { PORT: 'x' }, 'PORT must be a whole number from 0 to 65535.\n'],

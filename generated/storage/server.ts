@@ -432,7 +432,6 @@ export interface Uploads<Call = unknown> {
    * - 408: No data of the body arrived for 30 seconds.
    * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
    * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too
-   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
@@ -440,7 +439,7 @@ export interface Uploads<Call = unknown> {
   uploadPart(request: { "Content-Length"?: T.TransferBytes | undefined; "X-Store-Checksum"?: T.ExpectedChecksums | undefined; bucket: T.BucketRef; id: T.UploadId; partNum: T.PartNumber; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.Part>;
 
   /**
-   * Stores a part from an object of the tenant, replacing any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
+   * Stores a part from an object of the tenant. It replaces any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
    *
    * Needs the scope `storage:write`.
    *
@@ -479,7 +478,6 @@ export interface Cas<Call = unknown> {
    * - 408: No data of the body arrived for 30 seconds.
    * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or
    * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too
-   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is

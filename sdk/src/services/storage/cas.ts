@@ -22,7 +22,6 @@ export interface Cas {
    * - 408: No data of the body arrived for 30 seconds.
    * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
    * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
-   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.

@@ -998,8 +998,8 @@ export interface components {
          * @description The source of a part: an object, or a range of its bytes.
          * @example {
          *       "source_bucket": "photos",
-         *       "source_key": "2026/film.mp4",
-         *       "source_range": "bytes=0-8388607"
+         *       "source_key": "2026/cat.jpg",
+         *       "source_range": "bytes=0-1023"
          *     }
          */
         PartSource: {

@@ -195,7 +195,6 @@ export interface Uploads {
    * - 408: No data of the body arrived for 30 seconds.
    * - 409: The bucket already exists or is not empty, the upload has ended, a maximum number is reached, or an idempotency key was used with another request.
    * - 413: The request would exceed the quota of the bucket or the tenant, or the object or the body is too large.
-   * - 415: The bucket does not allow this content type, or the operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the request id.
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is unavailable.
@@ -227,7 +226,7 @@ export interface Uploads {
   ) => Answer<T.Part, T.Error>;
 
   /**
-   * Stores a part from an object of the tenant, replacing any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
+   * Stores a part from an object of the tenant. It replaces any earlier part with its number. The content does not pass through the client. Read access to the source is also required.
    *
    * Needs the scope `storage:write`.
    *
@@ -247,7 +246,7 @@ export interface Uploads {
    *
    * @example
    * ```ts
-   * await plinth.storage.uploads.copyPart({ bucket: 'photos', id: 'upl_01m7w6j6r3f6ct0pbbrk0naxs8', partNum: 1, body: { source_key: '2026/film.mp4' } });
+   * await plinth.storage.uploads.copyPart({ bucket: 'photos', id: 'upl_01m7w6j6r3f6ct0pbbrk0naxs8', partNum: 1, body: { source_key: '2026/cat.jpg' } });
    * ```
    */
   readonly copyPart: (
