@@ -1,5 +1,6 @@
-import type { Deed } from '../contract/plans.ts';
+import type { Deed, Item } from '../contract/plans.ts';
 import { act, onItem, removeAll } from './acting.ts';
+import { exampleFor } from './answering.ts';
 import { missing, type Call, type Outcome } from './call.ts';
 import { recordOf } from './finding.ts';
 import { list } from './listing.ts';
@@ -11,11 +12,15 @@ export function outcomeOf(call: Call): Outcome | undefined {
   const steps: Step[] = [];
   for (const item of call.plan.within) {
     const record = recordOf(call, item, steps);
-    if (!record) return missing(call);
+    if (!record) return isCreatedBy(call, item) ? exampleFor(call, steps) : missing(call);
     steps.push({ item, record });
   }
   return done(call, call.plan.deed, steps);
 }
+
+/** Whether the operation acts on a record that a PUT creates, and that it may create as well: a part that is copied. */
+const isCreatedBy = ({ document, plan: { deed, within } }: Call, item: Item): boolean =>
+  deed.does === 'act' && item === within.at(-1) && document.paths[item.path]?.['put'] !== undefined;
 
 function done(call: Call, deed: Deed, steps: readonly Step[]): Outcome | undefined {
   switch (deed.does) {
