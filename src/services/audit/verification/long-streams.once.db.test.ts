@@ -20,22 +20,26 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it('a long stream is verified in little memory, and others are answered meanwhile', async () => {
-  const own = inTenant('long');
-  const order: string[] = [];
-  const verified = async () => {
-    expect(await api.verify({}, own)).toMatchObject({ valid: true, verified: many, last_event: many });
-    order.push('verified');
-  };
-  await api.verify({ to_seq: 2_000 }, own);
-  const used = heapDuring(() =>
-    Promise.all([verified(), api.list('', inTenant('other')).then(() => order.push('listed'))]),
-  );
-  expect(await used).toBeLessThan(24 * mebibyte);
-  expect(order).toEqual(['listed', 'verified']);
-});
+it(
+  'a long stream is verified in little memory, and others are answered meanwhile',
+  { timeout: 300_000 },
+  async () => {
+    const own = inTenant('long');
+    const order: string[] = [];
+    const verified = async () => {
+      expect(await api.verify({}, own)).toMatchObject({ valid: true, verified: many, last_event: many });
+      order.push('verified');
+    };
+    await api.verify({ to_seq: 2_000 }, own);
+    const used = heapDuring(() =>
+      Promise.all([verified(), api.list('', inTenant('other')).then(() => order.push('listed'))]),
+    );
+    expect(await used).toBeLessThan(24 * mebibyte);
+    expect(order).toEqual(['listed', 'verified']);
+  },
+);
 
-it('a change in the midst of it is found', async () => {
+it('a change in the midst of it is found', { timeout: 300_000 }, async () => {
   const own = inTenant('long');
   await server.db.transaction(async (sql) => {
     await sql`set local session_replication_role = replica`;
