@@ -1,9 +1,8 @@
 /** Clients that register themselves. This is off by default, so a separate server allows it. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startDatabase, type OwnDatabase } from '../database.ts';
-import { connect, contract, type Api } from '../harness.ts';
-import { startServer, type Running } from '../process.ts';
+import { describe, expect, it } from 'vitest';
+import { contract } from '../harness.ts';
 import { targetOf } from '../targets.ts';
+import { ownServer } from '../own-server.ts';
 import { tenantWithApp } from './people.ts';
 
 const notebook = {
@@ -22,25 +21,10 @@ contract('auth ClientRegistration', (api) => {
 });
 
 describe.skipIf(!targetOf('server'))('auth ClientRegistration where it is switched on', () => {
-  const breaches: string[] = [];
-  let database: OwnDatabase;
-  let server: Running;
-  let api: Api;
-  beforeAll(async () => {
-    database = await startDatabase();
-    const environment = { PLINTH_AUTH_CLIENT_REGISTRATION: 'token' };
-    server = await startServer({ databaseUrl: database.url, environment });
-    const { url, rootToken } = server;
-    api = connect({ target: 'server', url, rootToken, onBreach: (breach) => breaches.push(breach) });
-  });
-  afterAll(async () => {
-    await server.stop();
-    await database.stop();
-  });
-  afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
+  const own = ownServer({ PLINTH_AUTH_CLIENT_REGISTRATION: 'token' });
 
   it('register: 201 with all that the client needs; 400, 401, 404 and 409', async () => {
-    const tenant = await tenantWithApp(api);
+    const tenant = await tenantWithApp(own.api);
     const { clientRegistration } = tenant.plinth.auth;
     const { data, response } = await clientRegistration.register({ body: notebook }).response();
     expect([response.status, response.headers.get('cache-control')]).toEqual([201, 'no-store']);
@@ -56,20 +40,20 @@ describe.skipIf(!targetOf('server'))('auth ClientRegistration where it is switch
     await tenant
       .anonymous()
       .refused(401, 'invalid_token', ({ auth }) => auth.clientRegistration.register({ body: notebook }));
-    await api
+    await own.api
       .operator()
       .refused(404, 'invalid_request', ({ auth }) =>
         auth.clientRegistration.register({ app_id: 'nowhere', body: notebook }),
       );
-    await database.run('update auth.registration_counts set clients = 1000');
+    await own.database.run('update auth.registration_counts set clients = 1000');
     await tenant.refused(409, 'invalid_request', ({ auth }) =>
       auth.clientRegistration.register({ body: notebook }),
     );
-    await database.run('update auth.registration_counts set clients = 1');
+    await own.database.run('update auth.registration_counts set clients = 1');
   });
 
   it('get, update and delete: 200, 200 and 204 with the token of the client, else 401', async () => {
-    const tenant = await tenantWithApp(api);
+    const tenant = await tenantWithApp(own.api);
     const made = await tenant.plinth.auth.clientRegistration.register({ body: notebook });
     const clientId = made.client_id;
     for (const refused of [tenant.anonymous(), tenant]) {

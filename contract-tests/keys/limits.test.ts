@@ -1,33 +1,17 @@
 /** Refusals that occur only at large numbers. The server under test has a separate database, prepared for this. */
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { isPlinthError } from '../../sdk/src/index.ts';
-import { startDatabase, type OwnDatabase } from '../database.ts';
-import { connect, type Api } from '../harness.ts';
-import { startServer, type Running } from '../process.ts';
+import { ownServer } from '../own-server.ts';
 
 const hasServer = inject('contract').targets.some(({ name }) => name === 'server');
 
 describe.skipIf(!hasServer)('Limits of keys', () => {
-  const breaches: string[] = [];
-  let database: OwnDatabase;
-  let server: Running;
-  let api: Api;
-  beforeAll(async () => {
-    database = await startDatabase();
-    server = await startServer({ databaseUrl: database.url });
-    const { url, rootToken } = server;
-    api = connect({ target: 'server', url, rootToken, onBreach: (breach) => breaches.push(breach) });
-  });
-  afterAll(async () => {
-    await server.stop();
-    await database.stop();
-  });
-  afterEach(() => expect(breaches.splice(0), 'answers that break the contract').toEqual([]));
+  const own = ownServer();
 
   it('Scopes.delete: 409 when more than 10,000 keys hold it', async () => {
-    const tenant = api.tenant();
+    const tenant = own.api.tenant();
     const { id } = await tenant.plinth.keys.scopes.create({ body: { name: 'read:users' } });
-    await database.run(`
+    await own.database.run(`
       insert into keys.keys
         (id, tenant_id, app_id, name, description, prefix, environment, hint, scopes, metadata, created_by)
       select 'key_' || lpad(n::text, 26, '0'), '${tenant.id}', 'default', 'k', '', 'sk', 'live', 'abcd',
@@ -39,7 +23,7 @@ describe.skipIf(!hasServer)('Limits of keys', () => {
   });
 
   it('Keys.validate, Usage.report: 429 with the time to wait while uses arrive faster than they are stored', async () => {
-    const tenant = api.tenant();
+    const tenant = own.api.tenant();
     const { keys } = tenant.plinth;
     const { key } = await keys.keys.create({ body: { name: 'Reporting job' } });
     const records = Array.from({ length: 1000 }, () => ({ key_id: key.id }));
@@ -50,7 +34,7 @@ describe.skipIf(!hasServer)('Limits of keys', () => {
     };
     const backlogIsFull = { status: 429, message: 'usage backlog is full', retryAfter: 1 };
 
-    await database.run(`
+    await own.database.run(`
       create function keys.slow() returns trigger language plpgsql as
         'begin perform pg_sleep(1); return new; end';
       create trigger slow before insert on keys.usage_journal for each row execute function keys.slow()`);
@@ -60,7 +44,7 @@ describe.skipIf(!hasServer)('Limits of keys', () => {
     );
     await expect.poll(() => ask().catch(refusal), { timeout: 30_000, interval: 10 }).toEqual(backlogIsFull);
 
-    await database.run('drop trigger slow on keys.usage_journal');
+    await own.database.run('drop trigger slow on keys.usage_journal');
     const settled = await reports;
     const receipts = settled.flatMap((report) => (report.status === 'fulfilled' ? [report.value] : []));
     const refused = settled.flatMap((report) =>

@@ -53,9 +53,12 @@ describe('a path leads to', () => {
     },
   );
 
-  test.each(['/keys/%ff', '/keys/%ed%a0%80', '/keys/%', '/keys/%e0%a4%a'])('no text at all: %s', (url) => {
-    expect(find(url)).toBe('malformed');
-  });
+  test.each(['/keys/%ff', '/keys/%ed%a0%80', '/keys/%', '/keys/%e0%a4%a', '/keys/a#b'])(
+    'no text at all: %s',
+    (url) => {
+      expect(find(url)).toBe('malformed');
+    },
+  );
 
   test('a value of 1,024 characters of three bytes each', () => {
     const id = '語'.repeat(1024);

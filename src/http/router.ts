@@ -13,7 +13,8 @@ export interface PathRouter<Target> {
    */
   at(template: string, make: () => Target): Target;
   /**
-   * Returns undefined when nothing matches, and `malformed` for a path that is not valid percent-encoded UTF-8. When a
+   * Returns undefined when nothing matches, and `malformed` for a path that is not valid percent-encoded UTF-8 or contains a `#`,
+   * which no URL has there and at which the tree would cut it. When a
    * parameter with slashes allows several readings (`{+key}`, `{+key}/lock`), the reading with the longest fixed end whose
    * target `suits` wins, or the one with the longest end when none suits.
    */
@@ -51,6 +52,7 @@ export function pathRouter<Target>(): PathRouter<Target> {
       return target;
     },
     find(url, suits) {
+      if (url.includes('#')) return 'malformed';
       const found = tree.find('GET', url);
       if (!found) return undefined;
       // For a bad URL the tree returns a match without a store.

@@ -111,7 +111,7 @@ export interface Objects {
       prefix?: T.KeyPrefix | undefined;
       /** Keys that contain it after the prefix are grouped in `prefixes`. */
       delimiter?: T.Delimiter | undefined;
-      /** Only objects whose keys come after this. */
+      /** Only objects whose keys come after this; on later pages, it is sent again with the cursor. */
       start_after?: T.KeyPrefix | undefined;
     },
     options?: RequestOptions,
