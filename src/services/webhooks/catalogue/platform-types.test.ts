@@ -6,7 +6,7 @@ import { isPlatformType } from './platform-types.ts';
 const services = new URL('../../', import.meta.url);
 /** Storage and sync emit most of their events in SQL. */
 const literal = /'((?:storage|sync)\.[a-z]+\.[a-z_]+)'/g;
-const emission = /(?:emit\(\s*|\btype: |\bemits: )['`]([a-z_]+\.[a-z_]+(?:\.[a-z_]+)?)['`]/g;
+const emission = /(?:emit\(\s*|\btype: |\bemits: )['`]([a-z_]+\.[a-z0-9_]+(?:\.[a-z_]+)?)['`]/g;
 
 it('knows every event that a service emits', () => {
   const found = [

@@ -62,7 +62,7 @@ const emitted = {
     ...['storage.object.created', 'storage.object.updated', 'storage.object.deleted'],
     ...['storage.upload.created', 'storage.upload.completed', 'storage.upload.aborted'],
     ...['storage.upload.expired', 'storage.cas.stored', 'storage.cas.deleted', 'storage.blob.damaged'],
-    ...['storage.quota.exceeded'],
+    ...['storage.quota.exceeded', 'storage.s3_credential.created', 'storage.s3_credential.deleted'],
   ],
   sync: [
     ...['sync.changes.pushed', 'sync.node.claimed', 'sync.node.resync_required'],
