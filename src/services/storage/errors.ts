@@ -105,6 +105,10 @@ const inputs: readonly (readonly [RegExp, string])[] = [
     'invalid object key: must have no empty segments, no segments . and .., and no control characters',
   ],
   [/^key: (.*)$/s, 'invalid object key: $1'],
+  [
+    /^X-Store-Checksum: must match .*$/s,
+    'invalid checksum header: must be up to three of sha256:<hex>, crc32c:<hex> and md5:<hex>, separated by commas',
+  ],
   [/^X-Store-Checksum: (.*)$/s, 'invalid checksum header: $1'],
   [/^If-(?:None-)?Match: .*$/s, 'invalid entity tag list'],
   [/^cursor: .*$/s, 'invalid cursor'],
