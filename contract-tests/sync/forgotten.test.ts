@@ -1,5 +1,5 @@
 /** What a server refuses that has forgotten deletions, and one without presence. It has a database of its own, in which a test makes it so. */
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { targetOf } from '../targets.ts';
 import { ownServer } from '../own-server.ts';
 import { push, write } from './replicas.ts';
