@@ -50,9 +50,9 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   /** Whether anyone but a developer uses the server: `NODE_ENV` says so, or it listens on an address that other machines can reach. */
   readonly production: boolean;
-  /** Milliseconds between the signal to end and the end of listening, in which `/readyz` fails and all requests are still served. */
   /** The most connections of each process to PostgreSQL. */
   readonly databaseConnections: number;
+  /** Milliseconds between the signal to end and the end of listening, in which `/readyz` fails and all requests are still served. */
   readonly drainMs: number;
   /** Whether addresses that users provide may be private and may use plain `http`; by default not in production. */
   readonly allowPrivateTargets: boolean;

@@ -61,12 +61,11 @@ export function idleTick(): AsyncIterable<Row> {
     const later = new Date(Date.now() + monthMs);
     const look = () => mean(500, () => subscriptionStore(db.sql).due(Date.now(), 100));
     const fill = async (from: number, until: number) => {
-      for (let at = from; at < until; at += 20_000)
-        await subscribe(
-          db,
-          Array.from({ length: Math.min(20_000, until - at) }, (_, n) => `tenant-${at + n}`),
-        );
-      await db.sql`update billing.subscription set next_action_at = ${later} where next_action_at is null`;
+      for (let at = from; at < until; at += 20_000) {
+        const batch = Array.from({ length: Math.min(20_000, until - at) }, (_, n) => `tenant-${at + n}`);
+        await subscribe(db, batch);
+        await db.sql`update billing.subscription set next_action_at = ${later} where tenant_id = any(${batch})`;
+      }
       await analyze(db);
     };
     await fill(0, few);

@@ -34,7 +34,7 @@ export const fillStream = (
         event text;
       begin
         for n in 1..${count} loop
-          event := 'audit_' || lpad(n::text, 26, '0');
+          event := 'audit_' || right('${id}', 12) || lpad(n::text, 14, '0');
           before := sha256('\\x00'::bytea || convert_to(format(
             '{"action":"a",%s,"actor_type":"user","app_id":"${app}","category":"data",%s,"id":"%s","outcome":"success","prev_hash":"%s",'
             '"recorded_at":"2026-01-20T08:30:00.000Z","recorded_by":"key:test","resource":"r","salt":"AAAAAAAAAAAAAAAAAAAAAA",'

@@ -10,6 +10,8 @@ import { repeatedly } from './repetition.ts';
 const patienceMs = 3_600_000;
 /** For how long an event that came while its segment was being committed is looked for. */
 const placingMs = 15 * 60_000;
+/** How many subscriptions are brought up to date at once: the commits of some are awaited while others are computed. */
+const atOnce = 4;
 
 /** What time alone changes: trials and periods end, cancellations and resumptions come due, and events find their segments. */
 export const lifecycleSweeps = (deps: Deps): Sweep[] => [
@@ -20,7 +22,11 @@ export const lifecycleSweeps = (deps: Deps): Sweep[] => [
     steps: [
       async (batch, signal) => {
         const due = await subscriptionStore(deps.db.sql).due(deps.clock.now(), batch);
-        for (const one of due) if (signal?.aborted !== true) await bringUpToDate(deps, one);
+        const rest = due.values();
+        const lane = async () => {
+          for (const one of rest) if (signal?.aborted !== true) await bringUpToDate(deps, one);
+        };
+        await Promise.all(Array.from({ length: atOnce }, lane));
         return due.length;
       },
     ],
