@@ -200,11 +200,14 @@ export const eventStore = (sql: Sql) => ({
   /** The numbers of events by severity, outcome and category, of which the most frequent ones are named. */
   async counts(view: View, filter: EventFilter, mostCategories: number): Promise<Counts> {
     const rows = await sql<{ by: number; name: string; count: number }[]>`
-      with counted as materialized (
-        select grouping(severity, outcome, category) as by, coalesce(severity, outcome, category) as name, count(*) as count
-        from audit.events as event
+      with combined as materialized (
+        -- Several processes of the database share a plain grouping, but none of sets.
+        select severity, outcome, category, count(*) as count from audit.events as event
         where ${isInView(sql, view)} and ${isMatch(sql, filter)}
-        group by grouping sets ((severity), (outcome), (category))
+        group by 1, 2, 3
+      ), counted as materialized (
+        select grouping(severity, outcome, category) as by, coalesce(severity, outcome, category) as name, sum(count)::bigint as count
+        from combined group by grouping sets ((severity), (outcome), (category))
       )
       select by, name, count from counted where by <> ${byCategory}
       union all

@@ -8,7 +8,7 @@ import { verificationStore } from '../verification/verification.store.ts';
 import { nothingVerified, verifyChain } from '../verification/verifier.ts';
 import { findingsOf } from './findings.ts';
 import type { NewReport, StoredSection } from './reports.store.ts';
-import { type ReportScope, sectionStore } from './sections.store.ts';
+import { type Evidence, type ReportScope, type SectionNumbers, sectionStore } from './sections.store.ts';
 import type { SectionPlan } from './standards.ts';
 
 /** A report that is to be computed. */
@@ -41,14 +41,18 @@ export async function computed(
   const { head_seq: headSeq, head_hash } = await verificationStore(sql).end(stream);
   const resourceRef = resourceId === undefined ? undefined : refOf(stream.indexKey, 'resource', resourceId);
   const scope = { tenant: stream.tenant, app: stream.app, ...period, headSeq, resourceRef };
-  const all = await store.numbers(scope, {});
+  const numbers = await store.numbers(scope, [...plan.sections, {}]);
+  const all = numbers.at(-1)!;
   const count = plan.sections.length;
   const share = {
     most: Math.min(shown.most, Math.floor(shown.ofReport / count)),
     bytes: Math.floor(shown.bytes / count),
   };
   const sections: StoredSection[] = [];
-  for (const section of plan.sections) sections.push(await sectionOf(deps, scope, section, share));
+  for (const [at, section] of plan.sections.entries())
+    sections.push(
+      sectionOf(section, numbers[at]!, await evidenceOf(store, scope, section, numbers[at]!, share)),
+    );
   const range = await store.range({ ...scope, resourceRef: undefined });
   const isLong = range !== undefined && range.to - range.from >= mostVerified;
   const verification = isLong ? null : await verified(deps, stream, range, head_hash);
@@ -81,15 +85,24 @@ const verified = (
 ): Promise<VerifyReport> | VerifyReport =>
   range === undefined ? nothingVerified(stream.id, head) : verifyChain(deps, stream, range);
 
-async function sectionOf(
-  { db }: Pick<Deps, 'db'>,
+/** The events that a section shows. Its numbers say between which moments they are, and whether there are any. */
+async function evidenceOf(
+  store: ReturnType<typeof sectionStore>,
   scope: ReportScope,
   plan: SectionPlan,
+  { firstAt, lastAt }: SectionNumbers,
   share: { readonly most: number; readonly bytes: number },
-): Promise<StoredSection> {
-  const store = sectionStore(db.sql);
-  const numbers = await store.numbers(scope, plan);
-  const { sequences, isCut } = await store.evidence(scope, plan, share);
+): Promise<Evidence> {
+  if (firstAt === null || lastAt === null) return { sequences: [], isCut: false };
+  const to = new Date(Date.parse(lastAt) + 1).toISOString();
+  return store.evidence({ ...scope, from: firstAt, to }, plan, share);
+}
+
+function sectionOf(
+  plan: SectionPlan,
+  numbers: SectionNumbers,
+  { sequences, isCut }: Evidence,
+): StoredSection {
   return {
     title: plan.title,
     control: plan.control,

@@ -33,45 +33,59 @@ export interface Evidence {
   readonly isCut: boolean;
 }
 
-/** What `grouping` says of the groups of the statement below: a bit for each column that a group does not have. */
-const groups = { outcome: 7, severity: 11, action: 13, day: 14, all: 15 } as const;
+/** What `grouping` says of a group below: a bit for each column that it does not have. */
+const groupedBy = { outcome: 7, severity: 11, action: 13, day: 14, all: 15 } as const;
 const mostActions = 10;
+
+/** The events of a section that have a value in common. */
+interface Group {
+  readonly section: number;
+  readonly by: number;
+  readonly name: string | null;
+  readonly count: number;
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+}
 
 /** Every statement that computes a report. */
 export const sectionStore = (sql: Sql) => ({
-  async numbers(scope: ReportScope, filter: SectionFilter): Promise<SectionNumbers> {
-    const event = sql`select timestamp, outcome, severity, action, actor_ref from audit.events as event where ${isIn(sql, scope, filter)}`;
-    const [rows, [persons]] = await Promise.all([
-      sql<
-        { by: number; name: string | null; count: number; first_at: string | null; last_at: string | null }[]
-      >`
-        with counted as materialized (
-          select grouping(outcome, severity, action, day) as by, coalesce(outcome, severity, action, day) as name, count(*) as count,
+  /** The numbers of the events that match each filter. One pass counts for all of them, since all that filters ask for is grouped. */
+  async numbers(scope: ReportScope, filters: readonly SectionFilter[]): Promise<SectionNumbers[]> {
+    const sections = sectionsOf(sql, filters);
+    const [groups, persons] = await Promise.all([
+      sql<Group[]>`
+        with combined as materialized (
+          select category, outcome, severity, action, (timestamp at time zone 'UTC')::date as day, count(*) as count,
             min(timestamp) as first_at, max(timestamp) as last_at
-          from (select *, to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD') as day from (${event}) as event) as event
-          group by grouping sets ((outcome), (severity), (action), (day), ())
+          from audit.events as event where ${isInScope(sql, scope)}
+          group by 1, 2, 3, 4, 5
+        ), counted as (
+          select section, grouping(outcome, severity, action, day) as by,
+            coalesce(outcome, severity, action, to_char(day, 'YYYY-MM-DD')) as name, sum(count)::bigint as count,
+            min(first_at) as first_at, max(last_at) as last_at
+          from combined as event join ${sections}
+          group by section, grouping sets ((outcome), (severity), (action), (day), ())
+        ), ranked as (
+          select *, row_number() over (partition by section, by order by count desc, name) as rank from counted
         )
-        select * from counted where by <> ${groups.action}
-        union all
-        (select * from counted where by = ${groups.action} order by count desc, name limit ${mostActions})`,
-      sql<[{ count: number }]>`select count(distinct actor_ref) as count from (${event}) as event`,
+        select section, by, name, count, first_at, last_at from ranked
+        where by <> ${groupedBy.action} or rank <= ${mostActions}
+        order by section, by, rank`,
+      sql<{ section: number; count: number }[]>`
+        with acting as materialized (
+          select distinct category, outcome, severity, action, actor_ref from audit.events as event
+          where ${isInScope(sql, scope)} and actor_ref is not null
+        )
+        select section, count(*) as count
+        from (select distinct section, actor_ref from acting as event join ${sections}) as person
+        group by section`,
     ]);
-    const of = (by: number) =>
-      rows.filter((row) => row.by === by).map(({ name, count }) => ({ name: name ?? '', count }));
-    const record = (by: number) => Object.fromEntries(of(by).map(({ name, count }) => [name, count]));
-    const all = rows.find(({ by }) => by === groups.all);
-    return {
-      total: all?.count ?? 0,
-      persons: persons.count,
-      firstAt: all?.first_at ?? null,
-      lastAt: all?.last_at ?? null,
-      outcomes: record(groups.outcome),
-      severities: record(groups.severity),
-      actions: of(groups.action),
-      days: of(groups.day)
-        .map(({ name, count }) => ({ date: name, count }))
-        .sort((a, b) => (a.date < b.date ? -1 : 1)),
-    };
+    return filters.map((_, at) =>
+      numbersOf(
+        groups.filter(({ section }) => section === at),
+        persons.find(({ section }) => section === at)?.count ?? 0,
+      ),
+    );
   },
 
   /**
@@ -149,6 +163,48 @@ export const sectionStore = (sql: Sql) => ({
   },
 });
 
+function numbersOf(groups: readonly Group[], persons: number): SectionNumbers {
+  const of = (by: number) =>
+    groups
+      .filter((group) => group.by === by)
+      .map(({ name, count }): readonly [string, number] => [name ?? '', count]);
+  const all = groups.find(({ by }) => by === groupedBy.all);
+  return {
+    total: all?.count ?? 0,
+    persons,
+    firstAt: all?.first_at ?? null,
+    lastAt: all?.last_at ?? null,
+    outcomes: Object.fromEntries(of(groupedBy.outcome)),
+    severities: Object.fromEntries(of(groupedBy.severity)),
+    actions: of(groupedBy.action).map(([name, count]) => ({ name, count })),
+    days: of(groupedBy.day)
+      .map(([date, count]) => ({ date, count }))
+      .sort((a, b) => (a.date < b.date ? -1 : 1)),
+  };
+}
+
+/** The filters as a table, numbered from 0, with the condition on which an event belongs to a section; a list that is null means all. */
+function sectionsOf(sql: Sql, filters: readonly SectionFilter[]): Fragment {
+  const lists = filters.map(({ actions, ...filter }) => ({ ...filter, actions: actions?.map(likeOf) }));
+  const list = (name: keyof SectionFilter) =>
+    sql`(select array_agg(one) from jsonb_array_elements_text(given.filter -> ${name}) as one)`;
+  return sql`(
+    select (position - 1)::integer as section, ${list('categories')} as categories, ${list('actions')} as actions,
+      ${list('severities')} as severities, ${list('outcomes')} as outcomes
+    from jsonb_array_elements(${JSON.stringify(lists)}::text::jsonb) with ordinality as given(filter, position)
+  ) as wanted on (wanted.categories is null or event.category = any(wanted.categories))
+    and (wanted.actions is null or event.action like any(wanted.actions))
+    and (wanted.severities is null or event.severity = any(wanted.severities))
+    and (wanted.outcomes is null or event.outcome = any(wanted.outcomes))`;
+}
+
+function isInScope(sql: Sql, { tenant, app, from, to, headSeq, resourceRef }: ReportScope): Fragment {
+  return sql`
+    event.tenant_id = ${tenant} and event.app_id = ${app} and event.id is not null
+    and event.timestamp >= ${from} and event.timestamp < ${to} and event.sequence <= ${headSeq}
+    ${resourceRef === undefined ? sql`` : sql`and event.resource_ref = ${resourceRef}`}`;
+}
+
 function isIn(
   sql: Sql,
   scope: ReportScope,
@@ -158,11 +214,8 @@ function isIn(
     values === undefined || values.length === 0
       ? sql``
       : sql`and ${sql(`event.${column}`)} = any(${[...values]}::text[])`;
-  const { tenant, app, from, to, headSeq, resourceRef } = scope;
   return sql`
-    event.tenant_id = ${tenant} and event.app_id = ${app} and event.id is not null
-    and event.timestamp >= ${from} and event.timestamp < ${to} and event.sequence <= ${headSeq}
-    ${resourceRef === undefined ? sql`` : sql`and event.resource_ref = ${resourceRef}`}
+    ${isInScope(sql, scope)}
     ${among('category', categories)} ${among('severity', severities)} ${among('outcome', outcomes)}
     ${
       actions === undefined || actions.length === 0
