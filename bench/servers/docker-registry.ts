@@ -14,7 +14,10 @@ writeFileSync(
   JSON.stringify({
     version: 0.1,
     log: { level: 'error', accesslog: { disabled: true } },
-    storage: { filesystem: { rootdirectory: join(folder, 'registry') }, maintenance: { uploadpurging: { enabled: false } } },
+    storage: {
+      filesystem: { rootdirectory: join(folder, 'registry') },
+      maintenance: { uploadpurging: { enabled: false } },
+    },
     http: { addr: `127.0.0.1:${port}`, relativeurls: true, secret: 'a-secret-of-the-benchmark' },
   }),
 );

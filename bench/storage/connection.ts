@@ -83,7 +83,12 @@ interface Load {
 }
 
 /** Transfers again and again on so many connections, and returns the transfers per second. */
-export async function transfersPerSecond({ port, connections, seconds = 3, transfer }: Load): Promise<number> {
+export async function transfersPerSecond({
+  port,
+  connections,
+  seconds = 3,
+  transfer,
+}: Load): Promise<number> {
   const open = await Promise.all(Array.from({ length: connections }, () => openConnection(port)));
   const began = performance.now();
   const until = began + seconds * 1_000 * Math.max(scale, 0.15);

@@ -19,7 +19,9 @@ interface Compared {
   readonly least: number;
 }
 
-const program = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((file) => existsSync(file));
+const program = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((file) =>
+  existsSync(file),
+);
 
 function compare(of: Compared): AsyncIterable<Row> {
   const { path, least } = of;

@@ -1,6 +1,7 @@
 import { constrained } from '../../../db/constraints.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
+import { Internal } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { type BucketRow, columns as bucketColumns, named } from '../buckets/buckets.store.ts';
 import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
@@ -70,6 +71,20 @@ export interface Committed {
 /** An object to commit. */
 export type NewObject = Identity & ObjectFields & { readonly key: string };
 
+/** An object to store with the bytes of a request. */
+export interface Put {
+  /** Who puts it, as `writer` tells within the request: several requests share a commit. */
+  readonly author: ReturnType<typeof writer>;
+  readonly object: NewObject;
+  /** Null for content without bytes. */
+  readonly blob: NewBlob | null;
+  readonly condition: WriteCondition | null;
+}
+
+/** What became of a put. */
+export type PutOutcome =
+  { readonly committed: Committed & { readonly blob_id: string | null } } | { readonly refusal: Error };
+
 /** The most bytes of checksums that are read together with the object. */
 const mostSums = 4096;
 
@@ -107,22 +122,21 @@ export const objectStore = (sql: Sql) => ({
       order by segments.start`;
   },
 
-  /** Stores an object with the bytes of one request. Returns also which blob has them. */
-  async put(
-    { author, bucketId, condition, quota }: Commit,
-    { key, ...object }: NewObject,
-    blob: NewBlob | null,
-  ): Promise<Committed & { readonly blob_id: string | null }> {
-    const { id, size, crc32c, md5, sha256 = null, blocks = null, content = null } = blob ?? {};
-    const [row] = await constrained(
+  /** Stores objects of one bucket with the bytes of a request each. Only a quota refuses all of them together. */
+  async putAll(
+    tenant: string,
+    bucketId: string,
+    puts: readonly Put[],
+    quota: DefaultQuota,
+  ): Promise<PutOutcome[]> {
+    const rows = await constrained(
       constraints,
-      sql<[Committed & { blob_id: string | null }]>`
-        select bucket, replaced, last_modified, blob_id from storage.put_object(
-          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob && { id, size, crc32c, md5 }}::jsonb, ${sha256}::bytea,
-          ${blocks}::bytea, ${content}::bytea, ${condition}::jsonb, ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
-        )`,
+      sql<PutRow[]>`
+        select bucket, replaced, last_modified, blob_id, refused
+        from storage.put_objects(${tenant}, ${bucketId}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
+        order by place`,
     );
-    return row;
+    return rows.map(outcomeIn);
   },
 
   /** Points a key to content that is stored already. */
@@ -189,6 +203,22 @@ export const objectStore = (sql: Sql) => ({
       select blob_id, size from storage.cas where tenant_id = ${tenant} and sha256 = ${Buffer.from(sha256, 'hex')}`;
     return row;
   },
+});
+
+type PutRow = Committed & { readonly blob_id: string | null; readonly refused: string | null };
+
+const outcomeIn = ({ refused, ...committed }: PutRow): PutOutcome =>
+  refused === null
+    ? { committed }
+    : { refusal: constraints[refused]?.() ?? Internal(new Error(`a put was refused: ${refused}`)) };
+
+/** A put as the commit function takes it. */
+const putFields = ({ author, object: { key, ...object }, blob, condition }: Put) => ({
+  ...{ key, object, condition, author, event: newId('evt') },
+  blob: blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c, md5: blob.md5 },
+  sha256: blob?.sha256.toString('hex'),
+  blocks: blob?.blocks.toString('base64'),
+  content: blob?.content?.toString('base64'),
 });
 
 const names = [

@@ -9,7 +9,7 @@ import { type ConditionHeaders, checkWrite, writeCondition } from '../content/co
 import { etagOf } from '../content/entity-tag.ts';
 import { BucketNotFound, ContentNotFound } from '../errors.ts';
 import type { Quotas } from '../quotas.ts';
-import { defaultQuota } from '../usage.ts';
+import { defaultQuota, writer } from '../usage.ts';
 import type { Settings } from '../settings.ts';
 import { checkSize, checkType, mostBytes } from './admission.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
@@ -24,6 +24,7 @@ import {
 } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
+import { createPutLine } from './put-line.ts';
 
 export type { Found } from './objects.store.ts';
 
@@ -116,6 +117,7 @@ export interface ShelfDeps {
 
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
+  const puts = createPutLine({ db, quota: defaultQuota(settings) });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
     author,
@@ -142,9 +144,13 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       }
       return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
         const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
-        const commit = db.transaction((sql) =>
-          objectStore(sql).put(commitOf(author, bucket, conditions), object, blob),
-        );
+        const condition = writeCondition(conditions) ?? null;
+        const commit = puts.commit(author.tenant, bucket.id, {
+          author: writer(author),
+          object,
+          blob,
+          condition,
+        });
         const committed = await quotas.noting(author, bucket, commit);
         return { ...keptOf(object, committed), blob_id: committed.blob_id };
       });
