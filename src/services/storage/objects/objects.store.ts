@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { Internal } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { type BucketRow, columns as bucketColumns, named } from '../buckets/buckets.store.ts';
+import { type BucketRow, columns as bucketColumns } from '../buckets/buckets.store.ts';
 import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
 import type { WriteCondition } from '../content/conditions.ts';
 import { constraints, ObjectNotFound } from '../errors.ts';
@@ -71,6 +71,15 @@ export interface Committed {
 /** An object to commit. */
 export type NewObject = Identity & ObjectFields & { readonly key: string };
 
+/** An object that somebody looks for; the bucket by name or by id. */
+export interface Asked {
+  readonly tenant: string;
+  readonly bucket: string;
+  readonly key: string;
+}
+
+export const nameOfAsked = ({ tenant, bucket, key }: Asked): string => JSON.stringify([tenant, bucket, key]);
+
 /** An object to store with the bytes of a request. */
 export interface Put {
   /** Who puts it, as `writer` tells within the request: several requests share a commit. */
@@ -90,21 +99,31 @@ const mostSums = 4096;
 
 /** Every statement about objects, but for their listings. */
 export const objectStore = (sql: Sql) => ({
-  /** Returns undefined when there is no such bucket, and only the bucket when there is no such object. */
-  async find(
-    tenant: string,
-    bucket: string,
-    key: string,
-  ): Promise<Found | { bucket: BucketRow; object?: undefined } | undefined> {
-    const [row] = await sql<FoundRow[]>`
-      select ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
+  /** Finds several objects, by their names: no entry without a bucket, and only the bucket when there is no such object. */
+  async findAll(
+    asked: readonly Asked[],
+  ): Promise<Map<string, Found | { bucket: BucketRow; object?: undefined }>> {
+    const each = (of: (one: Asked) => string) => asked.map(of);
+    const rows = await sql<FoundRow[]>`
+      select place, ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
         encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
         case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
-      from storage.buckets
-      left join storage.objects on objects.tenant_id = ${tenant} and objects.bucket_id = buckets.id and objects.key = ${key}
-      left join storage.blobs on blobs.tenant_id = ${tenant} and blobs.id = objects.blob_id
-      where buckets.tenant_id = ${tenant} and ${named(sql, bucket)}`;
-    return row && foundIn(row);
+      from unnest(
+          ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
+        ) with ordinality as asked(tenant, ref, key, place)
+      cross join lateral (
+        select * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
+        union all
+        select * from storage.buckets where tenant_id = asked.tenant collate "C" and id = asked.ref collate "C" and name is not null
+      ) as buckets
+      left join lateral (
+        select * from storage.objects
+        where tenant_id = buckets.tenant_id and bucket_id = buckets.id and key = asked.key collate "C" limit 1
+      ) as objects on true
+      left join lateral (
+        select * from storage.blobs where tenant_id = buckets.tenant_id and id = objects.blob_id limit 1
+      ) as blobs on true`;
+    return new Map(rows.map((row) => [nameOfAsked(asked[row.place - 1]!), foundIn(row)]));
   },
 
   /** The segments of an object that cover a span, if it is still the same one. */
@@ -232,7 +251,9 @@ const objectColumns = (sql: Sql): Fragment =>
     .map((name) => sql`${sql(`objects.${name}`)} as ${sql(`o_${name}`)}`)
     .reduce((before, next) => sql`${before}, ${next}`);
 
-type FoundRow = BucketRow & { readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name] } & {
+type FoundRow = BucketRow & { readonly place: number } & {
+  readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name];
+} & {
   readonly b_id: string | null;
   readonly b_size: number;
   readonly b_content: Uint8Array | null;

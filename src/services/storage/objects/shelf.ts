@@ -1,4 +1,5 @@
 import type { Author } from '../../../db/write.ts';
+import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Database } from '../../../db/index.ts';
 import { Unavailable } from '../../../lib/errors.ts';
 import type { BucketRow } from '../buckets/buckets.store.ts';
@@ -14,8 +15,10 @@ import type { Settings } from '../settings.ts';
 import { checkSize, checkType, mostBytes } from './admission.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
+  type Asked,
   type Committed,
   type Found,
+  nameOfAsked,
   type NewObject,
   type ObjectFields,
   type ObjectRow,
@@ -115,8 +118,12 @@ export interface ShelfDeps {
   readonly quotas: Quotas;
 }
 
+/** The most statements in flight that find objects. */
+const readsAtOnce = 3;
+
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
+  const finding = batchedReads((asked: Asked[]) => store.findAll(asked), nameOfAsked, readsAtOnce);
   const puts = createPutLine({ db, quota: defaultQuota(settings) });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
@@ -128,7 +135,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
   return {
     read,
     async find(tenant, bucket, key) {
-      const found = await store.find(tenant, bucket, key);
+      const found = await finding({ tenant, bucket, key });
       if (!found) throw BucketNotFound();
       return found;
     },
