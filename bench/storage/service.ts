@@ -28,12 +28,13 @@ export function withStorage(
   path: string,
   target: string,
   use: (storage: Storage) => AsyncIterable<Row>,
+  env: Readonly<Record<string, string>> = {},
 ): AsyncIterable<Row> {
   return onServer(path, target, async function* (opened) {
     const folder = await mkdtemp(join(tmpdir(), 'plinth-bench-files-'));
     try {
       const dir = join(folder, 'plinth');
-      const server = opened.place.serve({ PLINTH_STORAGE_DIR: dir });
+      const server = opened.place.serve({ PLINTH_STORAGE_DIR: dir, ...env });
       yield* withServers([server], async function* ({ port }: Running) {
         await call(port, 'POST', `${base}/buckets`, { name: bucket });
         yield* use({ ...opened, port, folder, dir });
