@@ -24,7 +24,8 @@ const keysPerClient = 6;
 const cutOff = { share: 0.05, withinMs: 40 };
 export const bucket = 'drill';
 
-export function startObjectLoad(port: number): ObjectLoad {
+/** @param name the beginning of its keys, which no other load has */
+export function startObjectLoad(port: number, name: string): ObjectLoad {
   const acknowledged: Record<string, number> = { put: 0, copy: 0, complete: 0, delete: 0 };
   const wrong: string[] = [];
   /** What each key may hold. After a request without an answer that is one state more. */
@@ -46,6 +47,13 @@ export function startObjectLoad(port: number): ObjectLoad {
       signal: AbortSignal.timeout(withinMs),
     });
 
+  /** After a request was cut off the server may still be at work, so that a later change of the key might come first. */
+  function retire(key: string): void {
+    cuts += 1;
+    const place = key.replace(/#\d+$/, '');
+    retired.set(place, (retired.get(place) ?? 0) + 1);
+  }
+
   /** Runs one change of a key to a new state. Without an answer nobody knows whether it took place. */
   async function change(
     kind: string,
@@ -56,16 +64,11 @@ export function startObjectLoad(port: number): ObjectLoad {
     const before = states.get(key) ?? new Set<State>([null]);
     states.set(key, new Set([...before, next]));
     const isCut = Math.random() < cutOff.share && !stopped;
-    const answer = await run(isCut ? { withinMs: Math.ceil(Math.random() * cutOff.withinMs) } : {}).catch(
-      () => undefined,
-    );
-    if (answer === undefined && isCut) {
-      cuts += 1;
-      // The server may still be at work, so that a later change of this key might come first.
-      const place = key.replace(/#\d+$/, '');
-      retired.set(place, (retired.get(place) ?? 0) + 1);
-    }
-    if (answer === undefined || answer.status >= 500) return void (await delay(20));
+    const sending = isCut ? { withinMs: Math.ceil(Math.random() * cutOff.withinMs) } : {};
+    const answer = await run(sending).catch((error: Error) => {
+      if (isCut && error.name === 'TimeoutError') retire(key);
+    });
+    if (!answer || answer.status >= 500) return void (await delay(20));
     await answer.text().catch(() => '');
     if (answer.status < 300 || (kind === 'delete' && answer.status === 404)) {
       states.set(key, new Set([next]));
@@ -97,8 +100,8 @@ export function startObjectLoad(port: number): ObjectLoad {
 
   async function client(number: number): Promise<void> {
     const keyOf = (place: number) => {
-      const name = `client-${number}/key ${place}`;
-      return `${name}#${retired.get(name) ?? 0}`;
+      const key = `${name}/client-${number}/key ${place}`;
+      return `${key}#${retired.get(key) ?? 0}`;
     };
     while (!stopped) {
       const key = keyOf(Math.floor(Math.random() * keysPerClient));
@@ -135,7 +138,10 @@ export function startObjectLoad(port: number): ObjectLoad {
   async function listedKeys(): Promise<string[]> {
     const keys: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
-      const answer = await send('GET', `/objects?limit=1000${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const answer = await send(
+        'GET',
+        `/objects?limit=1000&prefix=${name}/${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
       const page = (await answer.json()) as { objects: { key: string }[]; cursor: string | null };
       keys.push(...page.objects.map(({ key }) => key));
       cursor = page.cursor;

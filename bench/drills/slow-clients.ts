@@ -72,7 +72,7 @@ async function sender(port: number, n: number): Promise<Socket> {
 async function taker(port: number): Promise<Socket> {
   const socket = await opened(port);
   socket.write(headOf('GET', pathOf('large'), headers));
-  const timer = setInterval(() => socket.read(), pace);
+  const timer = setInterval(() => void socket.read(), pace);
   socket.on('close', () => clearInterval(timer));
   return socket;
 }

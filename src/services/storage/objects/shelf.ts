@@ -145,9 +145,9 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       checkType(bucket, fields.content_type);
       checkSize(declaredSize, limit);
       if (declaredSize === undefined || declaredSize > settings.inlineMax) {
-        const { object } = await this.find(author.tenant, bucket.id, key);
-        checkWrite(conditions, object);
-        await quotas.checkRoom(author, bucket, (declaredSize ?? 0) - (object?.size ?? 0));
+        if (Object.values(conditions).some((header) => header !== undefined))
+          checkWrite(conditions, (await this.find(author.tenant, bucket.id, key)).object);
+        await quotas.checkRoom(author, bucket, declaredSize ?? 0, key);
       }
       return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
         const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
