@@ -53,9 +53,11 @@ begin
     -- Another write created it meanwhile: that one is judged.
     exit when found;
   end loop;
-  insert into storage.segments (tenant_id, bucket_id, key, start, size, blob_id)
-  select p_tenant, p_bucket, p_key, one.start, one.size, one.blob_id
-  from jsonb_to_recordset(coalesce(p_segments, '[]')) as one(start bigint, size bigint, blob_id text);
+  if jsonb_array_length(p_segments) > 0 then
+    insert into storage.segments (tenant_id, bucket_id, key, start, size, blob_id)
+    select p_tenant, p_bucket, p_key, one.start, one.size, one.blob_id
+    from jsonb_to_recordset(p_segments) as one(start bigint, size bigint, blob_id text);
+  end if;
   lost := array_remove(lost, p_blob);
   grown := v_size - coalesce(v_old.size, 0);
   if v_bucket.events then

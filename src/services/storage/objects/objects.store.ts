@@ -3,7 +3,7 @@ import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { Internal } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { type BucketRow, columns as bucketColumns } from '../buckets/buckets.store.ts';
+import { type BucketRow, columns as bucketColumns, referred } from '../buckets/buckets.store.ts';
 import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
 import type { WriteCondition } from '../content/conditions.ts';
 import { constraints, ObjectNotFound } from '../errors.ts';
@@ -111,11 +111,7 @@ export const objectStore = (sql: Sql) => ({
       from unnest(
           ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
         ) with ordinality as asked(tenant, ref, key, place)
-      cross join lateral (
-        select * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
-        union all
-        select * from storage.buckets where tenant_id = asked.tenant collate "C" and id = asked.ref collate "C" and name is not null
-      ) as buckets
+      cross join lateral ${referred(sql)} as buckets
       left join lateral (
         select * from storage.objects
         where tenant_id = buckets.tenant_id and bucket_id = buckets.id and key = asked.key collate "C" limit 1

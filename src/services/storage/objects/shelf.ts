@@ -118,8 +118,8 @@ export interface ShelfDeps {
   readonly quotas: Quotas;
 }
 
-/** The most statements in flight that find objects. */
-const readsAtOnce = 3;
+/** The most statements in flight that find objects, or buckets. */
+export const readsAtOnce = 3;
 
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
