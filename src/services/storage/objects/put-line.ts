@@ -18,8 +18,6 @@ export interface PutLineDeps {
   readonly quota: DefaultQuota;
 }
 
-/** The commits of a bucket in flight: while one waits for the disk, the other one stores its objects and then waits for the usage. */
-const inFlight = 2;
 /** The most puts of one commit: PostgreSQL keeps track of about so many steps that can be undone by themselves. */
 const mostTogether = 50;
 /** More puts than this never wait: there are fewer transfers. */
@@ -41,11 +39,11 @@ interface Line {
 }
 
 /**
- * Commits the puts of a bucket in turns; those that arrive during a commit share the next one. Each put of a bucket has to wait
+ * Commits the puts of a bucket one after the other; those that arrive during a commit share the next one. Each put of a bucket has to wait
  * for the row that counts its usage until the one before is durable, so alone they could not be faster than the disk.
  */
 export function createPutLine({ db, quota }: PutLineDeps): PutLine {
-  const lines = new Map<string, readonly Line[]>();
+  const lines = new Map<string, Line>();
 
   const together = (of: Place, items: readonly Item[]): Promise<PutOutcome[]> =>
     db.transaction((sql) => {
@@ -83,17 +81,15 @@ export function createPutLine({ db, quota }: PutLineDeps): PutLine {
 
   return {
     async commit(tenant, bucketId, put) {
-      const ofBucket =
-        lines.get(bucketId) ?? Array.from({ length: inFlight }, () => lineOf({ tenant, bucketId }));
-      lines.set(bucketId, ofBucket);
-      const line = ofBucket.reduce((least, other) => (other.waiting < least.waiting ? other : least));
+      const line = lines.get(bucketId) ?? lineOf({ tenant, bucketId });
+      lines.set(bucketId, line);
       line.waiting += 1;
       const item: Item = { put };
       try {
         await line.commits.add(item);
       } finally {
         line.waiting -= 1;
-        if (ofBucket.every(({ waiting }) => waiting === 0)) lines.delete(bucketId);
+        if (line.waiting === 0) lines.delete(bucketId);
       }
       const outcome = item.outcome!;
       if ('refusal' in outcome) throw outcome.refusal;
