@@ -9,6 +9,8 @@ type State = string | null;
 export interface ObjectLoad {
   /** How many requests the server acknowledged, by what they did. */
   readonly acknowledged: Readonly<Record<string, number>>;
+  /** How many requests their clients cut off. */
+  readonly cut: () => number;
   /** Answers that no client expects. */
   readonly wrong: readonly string[];
   readonly stop: () => Promise<void>;
@@ -18,29 +20,55 @@ export interface ObjectLoad {
 
 const clients = 8;
 const keysPerClient = 6;
+/** The share of the requests that their clients cut off, and the milliseconds within which they do. */
+const cutOff = { share: 0.05, withinMs: 40 };
 export const bucket = 'drill';
 
-export function startObjectLoad(port: number): ObjectLoad {
+/** @param name the beginning of its keys, which no other load has */
+export function startObjectLoad(port: number, name: string): ObjectLoad {
   const acknowledged: Record<string, number> = { put: 0, copy: 0, complete: 0, delete: 0 };
   const wrong: string[] = [];
   /** What each key may hold. After a request without an answer that is one state more. */
   const states = new Map<string, Set<State>>();
+  /** How often each key was given up for another one. */
+  const retired = new Map<string, number>();
   let stopped = false;
+  let cuts = 0;
 
-  const send = (method: string, path: string, body?: string | Buffer, type = 'application/octet-stream') =>
+  const send = (
+    method: string,
+    path: string,
+    { body, type = 'application/octet-stream', withinMs = 20_000 }: Sending = {},
+  ) =>
     fetch(`http://127.0.0.1:${port}/store/v1/buckets/${bucket}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) },
       ...(body !== undefined && { body: body as BodyInit }),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(withinMs),
     });
 
+  /** After a request was cut off the server may still be at work, so that a later change of the key might come first. */
+  function retire(key: string): void {
+    cuts += 1;
+    const place = key.replace(/#\d+$/, '');
+    retired.set(place, (retired.get(place) ?? 0) + 1);
+  }
+
   /** Runs one change of a key to a new state. Without an answer nobody knows whether it took place. */
-  async function change(kind: string, key: string, next: State, run: () => Promise<Response>): Promise<void> {
+  async function change(
+    kind: string,
+    key: string,
+    next: State,
+    run: (sending: Sending) => Promise<Response>,
+  ): Promise<void> {
     const before = states.get(key) ?? new Set<State>([null]);
     states.set(key, new Set([...before, next]));
-    const answer = await run().catch(() => undefined);
-    if (answer === undefined || answer.status >= 500) return void (await delay(20));
+    const isCut = Math.random() < cutOff.share && !stopped;
+    const sending = isCut ? { withinMs: Math.ceil(Math.random() * cutOff.withinMs) } : {};
+    const answer = await run(sending).catch((error: Error) => {
+      if (isCut && error.name === 'TimeoutError') retire(key);
+    });
+    if (!answer || answer.status >= 500) return void (await delay(20));
     await answer.text().catch(() => '');
     if (answer.status < 300 || (kind === 'delete' && answer.status === 404)) {
       states.set(key, new Set([next]));
@@ -51,8 +79,8 @@ export function startObjectLoad(port: number): ObjectLoad {
     }
   }
 
-  const json = (method: string, path: string, body: object) =>
-    send(method, path, JSON.stringify(body), 'application/json');
+  const json = (method: string, path: string, body: object, sending: Sending = {}) =>
+    send(method, path, { ...sending, body: JSON.stringify(body), type: 'application/json' });
 
   async function complete(key: string, parts: readonly Buffer[]): Promise<void> {
     const begun = await json('POST', '/uploads', { key }).catch(() => undefined);
@@ -60,18 +88,21 @@ export function startObjectLoad(port: number): ObjectLoad {
     const { id } = (await begun.json()) as { id: string };
     const sent = await Promise.all(
       parts.map((part, place) =>
-        send('PUT', `/uploads/${id}/parts/${place + 1}`, part).catch(() => undefined),
+        send('PUT', `/uploads/${id}/parts/${place + 1}`, { body: part }).catch(() => undefined),
       ),
     );
     if (sent.some((answer) => answer?.status !== 200)) return;
     const size = parts.reduce((sum, part) => sum + part.length, 0);
-    await change('complete', key, digestOf(Buffer.concat(parts)), () =>
-      json('POST', `/uploads/${id}/complete`, { size }),
+    await change('complete', key, digestOf(Buffer.concat(parts)), (sending) =>
+      json('POST', `/uploads/${id}/complete`, { size }, sending),
     );
   }
 
   async function client(number: number): Promise<void> {
-    const keyOf = (place: number) => `client-${number}/key ${place}`;
+    const keyOf = (place: number) => {
+      const key = `${name}/client-${number}/key ${place}`;
+      return `${key}#${retired.get(key) ?? 0}`;
+    };
     while (!stopped) {
       const key = keyOf(Math.floor(Math.random() * keysPerClient));
       const source = keyOf(Math.floor(Math.random() * keysPerClient));
@@ -79,13 +110,17 @@ export function startObjectLoad(port: number): ObjectLoad {
       const kind = Math.random();
       if (kind < 0.45) {
         const content = someBytes();
-        await change('put', key, digestOf(content), () => send('PUT', pathOf(key), content));
+        await change('put', key, digestOf(content), (sending) =>
+          send('PUT', pathOf(key), { ...sending, body: content }),
+        );
       } else if (kind < 0.65 && known.length === 1 && known[0] !== null) {
-        await change('copy', key, known[0]!, () => json('POST', '/copy', { source_key: source, key }));
+        await change('copy', key, known[0]!, (sending) =>
+          json('POST', '/copy', { source_key: source, key }, sending),
+        );
       } else if (kind < 0.85) {
         await complete(key, [someBytes(), someBytes(), someBytes()]);
       } else {
-        await change('delete', key, null, () => send('DELETE', pathOf(key)));
+        await change('delete', key, null, (sending) => send('DELETE', pathOf(key), sending));
       }
     }
   }
@@ -100,9 +135,24 @@ export function startObjectLoad(port: number): ObjectLoad {
         : `status ${answer.status}`;
   }
 
+  async function listedKeys(): Promise<string[]> {
+    const keys: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const answer = await send(
+        'GET',
+        `/objects?limit=1000&prefix=${name}/${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
+      const page = (await answer.json()) as { objects: { key: string }[]; cursor: string | null };
+      keys.push(...page.objects.map(({ key }) => key));
+      cursor = page.cursor;
+    }
+    return keys;
+  }
+
   const running = Array.from({ length: clients }, (_, number) => client(number));
   return {
     acknowledged,
+    cut: () => cuts,
     wrong,
     async stop() {
       stopped = true;
@@ -115,14 +165,18 @@ export function startObjectLoad(port: number): ObjectLoad {
         if (!possible.has(state)) faults.push(`${key} holds ${state ?? 'nothing'}`);
         states.set(key, new Set([state]));
       }
-      const listing = (await (await send('GET', '/objects?limit=1000')).json()) as {
-        objects: { key: string }[];
-      };
-      for (const { key } of listing.objects)
+      for (const key of await listedKeys())
         if ((states.get(key)?.has(null) ?? true) === true) faults.push(`${key} is listed`);
       return faults;
     },
   };
+}
+
+interface Sending {
+  readonly body?: string | Buffer;
+  readonly type?: string;
+  /** Milliseconds after which the client cuts the request off. */
+  readonly withinMs?: number;
 }
 
 /** Some content is short enough to be kept in the database. */

@@ -16,7 +16,9 @@ export interface DrillServer {
   readonly ready: () => Promise<void>;
   /** Kills it with SIGKILL. */
   readonly kill: () => Promise<void>;
-  /** Starts it again on the same port after `kill`. */
+  /** Ends it in good order. */
+  readonly end: () => Promise<void>;
+  /** Starts it again on the same port after `kill` or `end`. */
   readonly start: () => void;
 }
 
@@ -45,6 +47,13 @@ export async function drillServer(
     started.stderr.setEncoding('utf8').on('data', (part: string) => (said = (said + part).slice(-4_000)));
     return started;
   }
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    isKilled = true;
+    if (isGone()) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
   const hasExited = () => !isKilled && isGone();
   process.once('exit', () => child.kill('SIGKILL'));
@@ -59,13 +68,8 @@ export async function drillServer(
         await delay(25);
       }
     },
-    async kill() {
-      isKilled = true;
-      if (isGone()) return;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
+    kill: () => stop('SIGKILL'),
+    end: () => stop('SIGTERM'),
     start() {
       child = begin();
       isKilled = false;

@@ -148,6 +148,8 @@ async function send(
     });
   } else {
     respondHead(res, call.exchange, shaped.head);
+    // The first event may be a long time coming.
+    res.flushHeaders();
     await sendEvents(res, { events: shaped.events, signal: ending, failure: told });
   }
   call.end();

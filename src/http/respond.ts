@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Exchange } from './exchange.ts';
 
 /** Response headers; several values of a name are sent as several lines. */
@@ -41,7 +42,7 @@ function pushHeaders(lines: (string | number)[], headers: Headers | undefined): 
   }
 }
 
-/** Writes the head of a response whose body follows piece by piece. */
+/** Writes the head of a response whose body follows piece by piece; it is sent with the first piece, unless it is flushed before. */
 export function respondHead(
   res: ServerResponse,
   { requestId }: Exchange,
@@ -51,7 +52,6 @@ export function respondHead(
   if (contentType !== null) lines.push('Content-Type', contentType);
   pushHeaders(lines, headers);
   res.writeHead(status, lines);
-  res.flushHeaders();
 }
 
 export interface Sending {
@@ -69,8 +69,11 @@ export async function sendPieces(
 ): Promise<void> {
   const gone = once(res, 'close');
   const cut = () => res.destroy();
+  // A piece that is there already leaves in one packet with the head; for a later one the head does not wait.
+  const late = setImmediate(() => res.flushHeaders());
   try {
     for await (const piece of pieces) {
+      clearImmediate(late);
       if (res.closed) break;
       if (res.write(piece)) continue;
       // The socket's own timer begins again whenever the client takes something, however little.
@@ -84,7 +87,11 @@ export async function sendPieces(
       const sent = new Promise<void>((resolve) => res.write(lastWords(thrown), () => resolve()));
       await Promise.race([sent, gone]);
     }
+    // What is written leaves by the next turn: the client learns the status, and that the rest is missing.
+    await nextTurn();
     res.destroy();
     if (!lastWords) throw thrown;
+  } finally {
+    clearImmediate(late);
   }
 }

@@ -10,8 +10,8 @@ import type { Writer } from './writes.ts';
 
 /** The quotas of buckets and tenants. The commit decides; what is here comes before and after it. */
 export interface Quotas {
-  /** Refuses content that would not fit now, before its bytes are received. */
-  checkRoom(author: Author, bucket: BucketRow | undefined, bytes: number): Promise<void>;
+  /** Refuses content that would not fit now, before its bytes are received; with a key, in the place of the object that is there. */
+  checkRoom(author: Author, bucket: BucketRow, bytes: number, key?: string): Promise<void>;
   /** Emits an event when a commit is refused because of a quota, once a minute for each bucket and tenant. */
   noting<T>(author: Author, bucket: BucketRow | undefined, commit: Promise<T>): Promise<T>;
 }
@@ -24,9 +24,10 @@ export interface QuotaDeps {
 
 export function createQuotas({ db, write, settings }: QuotaDeps): Quotas {
   return {
-    async checkRoom(author, bucket, bytes) {
+    async checkRoom(author, bucket, bytes, key) {
       if (bytes <= 0) return;
-      const full = await usageStore(db.sql).full(author.tenant, bucket?.id, bytes, defaultQuota(settings));
+      const room = { tenant: author.tenant, bucketId: bucket.id, bytes, key };
+      const full = await usageStore(db.sql).full(room, defaultQuota(settings));
       if (full === undefined) return;
       const refusal = full === 'bucket' ? BucketQuotaExceeded() : TenantQuotaExceeded();
       await this.noting(author, bucket, Promise.reject(refusal));

@@ -6,13 +6,19 @@ import type { DefaultQuota } from './usage.ts';
 /** What statistics count in the database. */
 export type Counted = Omit<Stats, 'driver' | 'active_transfers'>;
 
+/** What somebody wants to store, perhaps in the place of an object. */
+interface Room {
+  readonly tenant: string;
+  readonly bucketId: string;
+  readonly bytes: number;
+  readonly key: string | undefined;
+}
+
 /** Every statement about how much is stored. */
 export const usageStore = (sql: Sql) => ({
-  /** Which quota has no room for so many bytes more; undefined when there is room. */
+  /** Which quota has no room for so many bytes; undefined when there is room. An object under the key makes room for them. */
   async full(
-    tenant: string,
-    bucketId: string | undefined,
-    bytes: number,
+    { tenant, bucketId, bytes, key }: Room,
     quota: DefaultQuota,
   ): Promise<'bucket' | 'tenant' | undefined> {
     const [row] = await sql<{ scope: 'bucket' | 'tenant' }[]>`
@@ -24,8 +30,12 @@ export const usageStore = (sql: Sql) => ({
         select case when usage.bucket_id = '' then coalesce(quotas.quota_bytes, ${quota.quota_bytes}) else buckets.quota_bytes end
           as most
       ) as allowed
-      where usage.tenant_id = ${tenant} and usage.bucket_id in ('', ${bucketId ?? ''})
-        and most > 0 and object_bytes + upload_bytes + cas_bytes + ${bytes} > most
+      cross join lateral (
+        select ${bytes}::bigint - coalesce(sum(size), 0) as more from storage.objects
+        where tenant_id = ${tenant} and bucket_id = ${bucketId} and key = ${key ?? null}
+      ) as given
+      where usage.tenant_id = ${tenant} and usage.bucket_id in ('', ${bucketId})
+        and most > 0 and more > 0 and object_bytes + upload_bytes + cas_bytes + more > most
       order by usage.bucket_id desc
       limit 1`;
     return row?.scope;

@@ -45,6 +45,15 @@ export const bucketStore = (sql: Sql) => ({
     return bucket;
   },
 
+  /** Finds several buckets, by name or by id, and returns them under `nameOfRef`. */
+  async findAll(asked: readonly BucketRef[]): Promise<Map<string, BucketRow>> {
+    const rows = await sql<(BucketRow & { readonly ref: string })[]>`
+      select ref, ${columns(sql, 'buckets')}
+      from unnest(${asked.map(({ tenant }) => tenant)}::text[], ${asked.map(({ ref }) => ref)}::text[]) as asked(tenant, ref)
+      cross join lateral ${referred(sql)} as buckets`;
+    return new Map(rows.map(({ ref, ...bucket }) => [nameOfRef({ tenant: bucket.tenant_id, ref }), bucket]));
+  },
+
   async get(tenant: string, ref: string): Promise<BucketRow> {
     const bucket = await this.find(tenant, ref);
     if (!bucket) throw BucketNotFound();
@@ -108,6 +117,22 @@ export const bucketStore = (sql: Sql) => ({
     await sql`update storage.usage set buckets = buckets - 1 where tenant_id = ${tenant} and bucket_id = ''`;
   },
 });
+
+/** A bucket that somebody looks for, by its name or its id. */
+export interface BucketRef {
+  readonly tenant: string;
+  readonly ref: string;
+}
+
+export const nameOfRef = ({ tenant, ref }: BucketRef): string => JSON.stringify([tenant, ref]);
+
+/** The bucket to which a row `asked(tenant, ref)` refers, as `named` finds it. */
+export const referred = (sql: Sql): Fragment => sql`(
+  select * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
+  union all
+  select * from storage.buckets
+  where tenant_id = asked.tenant collate "C" and id = asked.ref collate "C" and name is not null
+)`;
 
 /** A bucket's id cannot be a name, so that a reference is never ambiguous. A bucket that is being emptied has no name and is not found. */
 export const named = (sql: Sql, ref: string): Fragment =>

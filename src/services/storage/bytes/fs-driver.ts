@@ -26,9 +26,12 @@ export async function makeShards(dir: string): Promise<void> {
   await synced(join(dir, 'blobs'));
 }
 
+/** The bytes that are read or written at once: each time costs a round trip to another thread. */
+const [bytesPerRead, bytesPerWrite] = [2 * blockSize, blockSize];
+
 /**
- * Keeps bytes in files of a directory. A file gets its name once its bytes are on the disk, and counts as stored once its name is, too.
- * Neither keys nor buckets become file names, so that no key can leave the directory.
+ * Keeps bytes in files of a directory. A file gets its name once it is complete, and counts as stored once its bytes and its name are on
+ * the disk. Neither keys nor buckets become file names, so that no key can leave the directory.
  */
 export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
   const folderOf = (id: string) => join(dir, 'blobs', id.slice(-2));
@@ -47,14 +50,14 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
       const file = await open(draft, 'wx', 0o600);
       try {
         const size = await written(file, source);
-        if (fsync) await file.datasync();
-        await file.close();
         await rename(draft, pathOf(id));
-        if (fsync) await syncFolder(folderOf(id));
+        // Both at once take as long as one. Until a row names the file, nobody reads it.
+        if (fsync) await all(file.datasync(), syncFolder(folderOf(id)));
+        await file.close();
         return { size };
       } catch (error) {
         await file.close().catch(() => {});
-        await rm(draft, { force: true }).catch(() => {});
+        for (const left of [draft, pathOf(id)]) await rm(left, { force: true }).catch(() => {});
         throw error;
       }
     },
@@ -62,9 +65,10 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
       const file = await open(pathOf(id), constants.O_RDONLY);
       try {
         for (let at = start; at < end;) {
-          const piece = await filled(file, at, Math.min(blockSize, end - at));
-          yield piece;
-          at += piece.length;
+          const read = await filled(file, at, Math.min(bytesPerRead, end - at));
+          for (let from = 0; from < read.length; from += blockSize)
+            yield read.subarray(from, from + blockSize);
+          at += read.length;
         }
       } finally {
         await file.close();
@@ -87,16 +91,43 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
   };
 }
 
+/** Writes chunks in groups, and collects the next group while one is written. */
 async function written(file: FileHandle, source: AsyncIterable<Uint8Array>): Promise<number> {
-  let size = 0;
-  for await (const chunk of source) {
-    for (let from = 0; from < chunk.length;) {
-      const { bytesWritten } = await file.write(chunk, from, chunk.length - from, size);
-      from += bytesWritten;
-      size += bytesWritten;
+  let [group, ofGroup, size]: [Uint8Array[], number, number] = [[], 0, 0];
+  let writing = Promise.resolve();
+  const write = async () => {
+    await writing;
+    writing = writtenAt(file, group, size - ofGroup);
+    [group, ofGroup] = [[], 0];
+    writing.catch(() => {});
+  };
+  try {
+    for await (const chunk of source) {
+      group.push(chunk);
+      ofGroup += chunk.length;
+      size += chunk.length;
+      if (ofGroup >= bytesPerWrite) await write();
     }
+    if (ofGroup > 0) await write();
+  } finally {
+    await writing;
   }
   return size;
+}
+
+async function writtenAt(file: FileHandle, chunks: Uint8Array[], place: number): Promise<void> {
+  const { bytesWritten } = await file.writev(chunks, place);
+  const total = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (bytesWritten === total) return;
+  const rest = Buffer.concat(chunks).subarray(bytesWritten);
+  for (let from = 0; from < rest.length;)
+    from += (await file.write(rest, from, rest.length - from, place + bytesWritten + from)).bytesWritten;
+}
+
+/** Waits for all, also when one fails, and throws the first error. */
+async function all(...promises: readonly Promise<unknown>[]): Promise<void> {
+  for (const settled of await Promise.allSettled(promises))
+    if (settled.status === 'rejected') throw settled.reason;
 }
 
 async function filled(file: FileHandle, at: number, length: number): Promise<Buffer> {

@@ -1,8 +1,9 @@
 import { constrained } from '../../../db/constraints.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
+import { Internal } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
-import { type BucketRow, columns as bucketColumns, named } from '../buckets/buckets.store.ts';
+import { type BucketRow, columns as bucketColumns, referred } from '../buckets/buckets.store.ts';
 import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
 import type { WriteCondition } from '../content/conditions.ts';
 import { constraints, ObjectNotFound } from '../errors.ts';
@@ -70,26 +71,55 @@ export interface Committed {
 /** An object to commit. */
 export type NewObject = Identity & ObjectFields & { readonly key: string };
 
+/** An object that somebody looks for; the bucket by name or by id. */
+export interface Asked {
+  readonly tenant: string;
+  readonly bucket: string;
+  readonly key: string;
+}
+
+export const nameOfAsked = ({ tenant, bucket, key }: Asked): string => JSON.stringify([tenant, bucket, key]);
+
+/** An object to store with the bytes of a request. */
+export interface Put {
+  /** Who puts it, as `writer` tells within the request: several requests share a commit. */
+  readonly author: ReturnType<typeof writer>;
+  readonly object: NewObject;
+  /** Null for content without bytes. */
+  readonly blob: NewBlob | null;
+  readonly condition: WriteCondition | null;
+}
+
+/** What became of a put. */
+export type PutOutcome =
+  { readonly committed: Committed & { readonly blob_id: string | null } } | { readonly refusal: Error };
+
 /** The most bytes of checksums that are read together with the object. */
 const mostSums = 4096;
 
 /** Every statement about objects, but for their listings. */
 export const objectStore = (sql: Sql) => ({
-  /** Returns undefined when there is no such bucket, and only the bucket when there is no such object. */
-  async find(
-    tenant: string,
-    bucket: string,
-    key: string,
-  ): Promise<Found | { bucket: BucketRow; object?: undefined } | undefined> {
-    const [row] = await sql<FoundRow[]>`
-      select ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
+  /** Finds several objects, by their names: no entry without a bucket, and only the bucket when there is no such object. */
+  async findAll(
+    asked: readonly Asked[],
+  ): Promise<Map<string, Found | { bucket: BucketRow; object?: undefined }>> {
+    const each = (of: (one: Asked) => string) => asked.map(of);
+    const rows = await sql<FoundRow[]>`
+      select place, ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
         encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
         case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
-      from storage.buckets
-      left join storage.objects on objects.tenant_id = ${tenant} and objects.bucket_id = buckets.id and objects.key = ${key}
-      left join storage.blobs on blobs.tenant_id = ${tenant} and blobs.id = objects.blob_id
-      where buckets.tenant_id = ${tenant} and ${named(sql, bucket)}`;
-    return row && foundIn(row);
+      from unnest(
+          ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
+        ) with ordinality as asked(tenant, ref, key, place)
+      cross join lateral ${referred(sql)} as buckets
+      left join lateral (
+        select * from storage.objects
+        where tenant_id = buckets.tenant_id and bucket_id = buckets.id and key = asked.key collate "C" limit 1
+      ) as objects on true
+      left join lateral (
+        select * from storage.blobs where tenant_id = buckets.tenant_id and id = objects.blob_id limit 1
+      ) as blobs on true`;
+    return new Map(rows.map((row) => [nameOfAsked(asked[row.place - 1]!), foundIn(row)]));
   },
 
   /** The segments of an object that cover a span, if it is still the same one. */
@@ -107,22 +137,21 @@ export const objectStore = (sql: Sql) => ({
       order by segments.start`;
   },
 
-  /** Stores an object with the bytes of one request. Returns also which blob has them. */
-  async put(
-    { author, bucketId, condition, quota }: Commit,
-    { key, ...object }: NewObject,
-    blob: NewBlob | null,
-  ): Promise<Committed & { readonly blob_id: string | null }> {
-    const { id, size, crc32c, md5, sha256 = null, blocks = null, content = null } = blob ?? {};
-    const [row] = await constrained(
+  /** Stores objects of one bucket with the bytes of a request each. Only a quota refuses all of them together. */
+  async putAll(
+    tenant: string,
+    bucketId: string,
+    puts: readonly Put[],
+    quota: DefaultQuota,
+  ): Promise<PutOutcome[]> {
+    const rows = await constrained(
       constraints,
-      sql<[Committed & { blob_id: string | null }]>`
-        select bucket, replaced, last_modified, blob_id from storage.put_object(
-          ${author.tenant}, ${bucketId}, ${key}, ${object}::jsonb, ${blob && { id, size, crc32c, md5 }}::jsonb, ${sha256}::bytea,
-          ${blocks}::bytea, ${content}::bytea, ${condition}::jsonb, ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
-        )`,
+      sql<PutRow[]>`
+        select bucket, replaced, last_modified, blob_id, refused
+        from storage.put_objects(${tenant}, ${bucketId}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
+        order by place`,
     );
-    return row;
+    return rows.map(outcomeIn);
   },
 
   /** Points a key to content that is stored already. */
@@ -191,6 +220,22 @@ export const objectStore = (sql: Sql) => ({
   },
 });
 
+type PutRow = Committed & { readonly blob_id: string | null; readonly refused: string | null };
+
+const outcomeIn = ({ refused, ...committed }: PutRow): PutOutcome =>
+  refused === null
+    ? { committed }
+    : { refusal: constraints[refused]?.() ?? Internal(new Error(`a put was refused: ${refused}`)) };
+
+/** A put as the commit function takes it. */
+const putFields = ({ author, object: { key, ...object }, blob, condition }: Put) => ({
+  ...{ key, object, condition, author, event: newId('evt') },
+  blob: blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c, md5: blob.md5 },
+  sha256: blob?.sha256.toString('hex'),
+  blocks: blob?.blocks.toString('base64'),
+  content: blob?.content?.toString('base64'),
+});
+
 const names = [
   ...['key', 'blob_id', 'segments', 'size', 'etag', 'checksum', 'content_type', 'cache_control'],
   ...['content_disposition', 'content_encoding', 'content_language', 'metadata', 'last_modified'],
@@ -202,7 +247,9 @@ const objectColumns = (sql: Sql): Fragment =>
     .map((name) => sql`${sql(`objects.${name}`)} as ${sql(`o_${name}`)}`)
     .reduce((before, next) => sql`${before}, ${next}`);
 
-type FoundRow = BucketRow & { readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name] } & {
+type FoundRow = BucketRow & { readonly place: number } & {
+  readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name];
+} & {
   readonly b_id: string | null;
   readonly b_size: number;
   readonly b_content: Uint8Array | null;

@@ -1,12 +1,13 @@
 import type { Objects } from '../../../../generated/storage/server.ts';
+import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Context } from '../../../http/context.ts';
 import { Unavailable } from '../../../lib/errors.ts';
-import { type BucketRow, bucketStore } from '../buckets/buckets.store.ts';
+import { type BucketRef, type BucketRow, bucketStore, nameOfRef } from '../buckets/buckets.store.ts';
 import { parseChecksums } from '../content/checksums.ts';
 import { decodeListingCursor, encodeListingCursor } from '../content/listing-cursor.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
 import type { Deps } from '../deps.ts';
-import { ObjectNotFound } from '../errors.ts';
+import { BucketNotFound, ObjectNotFound } from '../errors.ts';
 import { limitsOfLink } from '../links/link-limits.ts';
 import { signedLink } from '../links/links.ts';
 import { copySource } from './copy-source.ts';
@@ -14,12 +15,18 @@ import { deleteKeys } from './deletions.ts';
 import { changedFields, fieldsInHeaders, fieldsOfCopy } from './object-fields.ts';
 import type { Found } from './objects.store.ts';
 import { conditionsOf, isKnown, spanOf } from './reading.ts';
+import { readsAtOnce } from './shelf.ts';
 import { answerKept, contentHeaders } from './responses.ts';
 
 type ObjectDeps = Pick<Deps, 'db' | 'shelf' | 'linkKeys' | 'baseUrl'>;
 
 /** Objects: content and its metadata, under keys in a bucket. */
 export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
+  const findBucket = batchedReads(
+    (asked: BucketRef[]) => bucketStore(db.sql).findAll(asked),
+    nameOfRef,
+    readsAtOnce,
+  );
   return {
     async put(request, context) {
       const key = checkKey(request.key);
@@ -93,7 +100,8 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
   } satisfies Objects<Context>;
 
   async function bucketOf({ bucket: ref }: { bucket: string }, context: Context): Promise<BucketRow> {
-    const bucket = await bucketStore(db.sql).get(context.tenant, ref);
+    const bucket = await findBucket({ tenant: context.tenant, ref });
+    if (!bucket) throw BucketNotFound();
     context.admitOrigins?.(bucket.cors_origins);
     return bucket;
   }

@@ -1,4 +1,5 @@
 import type { Author } from '../../../db/write.ts';
+import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Database } from '../../../db/index.ts';
 import { Unavailable } from '../../../lib/errors.ts';
 import type { BucketRow } from '../buckets/buckets.store.ts';
@@ -9,13 +10,15 @@ import { type ConditionHeaders, checkWrite, writeCondition } from '../content/co
 import { etagOf } from '../content/entity-tag.ts';
 import { BucketNotFound, ContentNotFound } from '../errors.ts';
 import type { Quotas } from '../quotas.ts';
-import { defaultQuota } from '../usage.ts';
+import { defaultQuota, writer } from '../usage.ts';
 import type { Settings } from '../settings.ts';
 import { checkSize, checkType, mostBytes } from './admission.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
+  type Asked,
   type Committed,
   type Found,
+  nameOfAsked,
   type NewObject,
   type ObjectFields,
   type ObjectRow,
@@ -24,6 +27,7 @@ import {
 } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
+import { createPutLine } from './put-line.ts';
 
 export type { Found } from './objects.store.ts';
 
@@ -114,8 +118,13 @@ export interface ShelfDeps {
   readonly quotas: Quotas;
 }
 
+/** The most statements in flight that find objects, or buckets. */
+export const readsAtOnce = 3;
+
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
+  const finding = batchedReads((asked: Asked[]) => store.findAll(asked), nameOfAsked, readsAtOnce);
+  const puts = createPutLine({ db, quota: defaultQuota(settings) });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
     author,
@@ -126,7 +135,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
   return {
     read,
     async find(tenant, bucket, key) {
-      const found = await store.find(tenant, bucket, key);
+      const found = await finding({ tenant, bucket, key });
       if (!found) throw BucketNotFound();
       return found;
     },
@@ -136,15 +145,19 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       checkType(bucket, fields.content_type);
       checkSize(declaredSize, limit);
       if (declaredSize === undefined || declaredSize > settings.inlineMax) {
-        const { object } = await this.find(author.tenant, bucket.id, key);
-        checkWrite(conditions, object);
-        await quotas.checkRoom(author, bucket, (declaredSize ?? 0) - (object?.size ?? 0));
+        if (Object.values(conditions).some((header) => header !== undefined))
+          checkWrite(conditions, (await this.find(author.tenant, bucket.id, key)).object);
+        await quotas.checkRoom(author, bucket, declaredSize ?? 0, key);
       }
       return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
         const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
-        const commit = db.transaction((sql) =>
-          objectStore(sql).put(commitOf(author, bucket, conditions), object, blob),
-        );
+        const condition = writeCondition(conditions) ?? null;
+        const commit = puts.commit(author.tenant, bucket.id, {
+          author: writer(author),
+          object,
+          blob,
+          condition,
+        });
         const committed = await quotas.noting(author, bucket, commit);
         return { ...keptOf(object, committed), blob_id: committed.blob_id };
       });
