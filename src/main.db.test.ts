@@ -142,6 +142,16 @@ describe('serve', () => {
   });
 });
 
+test('new-epoch lets all replicas begin again', async () => {
+  const env = await environment([]);
+  expect((await runMain(['migrate'], env)).code).toBe(0);
+  expect(await runMain(['sync', 'new-epoch'], env)).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('All replicas of 0 data sets begin again.\n'),
+  });
+  expect((await runMain(['sync', 'other'], env)).text).toContain('There is no command sync other.');
+});
+
 test('migrate brings a database up to date, and a second time there is nothing to do', async () => {
   const env = await environment([]);
   expect((await runMain(['migrate'], env)).code).toBe(0);

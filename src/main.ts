@@ -6,7 +6,7 @@ import { loadServices, serviceNames } from './app.ts';
 import { announce } from './banner.ts';
 import { checkPublicUrl, type Config, readConfig } from './config.ts';
 import { endLease, settings as engineSettings } from './db/engine/index.ts';
-import { openDatabase } from './db/index.ts';
+import { type Database, openDatabase } from './db/index.ts';
 import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
 import { checkPort } from './http/listen.ts';
@@ -25,6 +25,7 @@ const help = `Plinth: platform services behind one schema-first project
   node src/main.ts serve [service …]   serve all services, or these (${serviceNames.join(', ')})
   node src/main.ts mock                serve examples for every operation of the contract
   node src/main.ts migrate             bring the database up to date and end
+  node src/main.ts sync new-epoch      let all replicas begin again, after an older database was restored
 
   --port <number>    where to listen (4000; PORT)
   --host <address>   on which address (127.0.0.1; HOST)
@@ -86,14 +87,28 @@ async function main(words: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: words, options: flags, allowPositionals: true });
   const [name, ...services] = positionals;
   if (values.help || name === undefined) return void process.stdout.write(help);
-  const command = commands[name];
-  if (!command || (services.length > 0 && name !== 'serve'))
+  const modules = await loadServices(serviceNames);
+  const ofService = modules.find((module) => module.name === name)?.commands?.[services.join(' ')];
+  const command = ofService ? onDatabase(ofService) : commands[name];
+  if (!command || (services.length > 0 && name !== 'serve' && !ofService))
     throw new UsageError(`There is no command ${positionals.join(' ')}. See --help.`);
   if (values.stateful && name !== 'mock') throw new UsageError('Only the mock can be --stateful.');
-  const modules = await loadServices(serviceNames);
-  const config = readConfig(modules, { ...values, services: services.length > 0 ? services : undefined });
+  const served = services.length > 0 && !ofService ? services : undefined;
+  const config = readConfig(modules, { ...values, services: served });
   const log = createLog({ level: config.logLevel, readable: process.stdout.isTTY });
   await command({ config, modules, log, stateful: values.stateful });
+}
+
+/** A command of a service, which needs the database and nothing else. */
+function onDatabase(run: (db: Database) => Promise<string>) {
+  return async ({ config, log }: Command): Promise<void> => {
+    const db = await openDatabase(placeOf(config, log));
+    try {
+      process.stdout.write(`${await run(db)}\n`);
+    } finally {
+      await db.close();
+    }
+  };
 }
 
 async function serveHere({ config, modules, log }: Command): Promise<void> {

@@ -18,6 +18,7 @@ import { creates, repeatGuard } from './repeat.ts';
 import { requestReader, type Wire } from './request.ts';
 import { respond, respondHead, sendPieces } from './respond.ts';
 import { checkSingleHeaders } from './single-headers.ts';
+import { standingRight } from './standing-right.ts';
 import type { Mounted, RuntimeOptions } from './runtime.ts';
 import type { Handler, OperationLimits } from './service.ts';
 import { checkHandshake, checkOrigin, takeOver, upgrades } from './upgrade.ts';
@@ -91,18 +92,36 @@ export function endpoint(
         : await work();
       await contract?.response(operation, req, shaped.head);
       const lasts = () => fairness.lasting.take(lineOf(call.caller, exchange.ip), busy);
+      const check = async () => allow(await identifyCaller(req, exchange));
       if (shaped.kind === 'upgrade') {
         const release = lasts();
         const headers = { 'X-Request-ID': exchange.requestId, ...shaped.head.headers };
         const { ending } = options;
         return takeOver(req, res, { accept: shaped.accept, headers, ending, release });
       }
-      const release = shaped.kind === 'events' && req.method !== 'HEAD' ? lasts() : undefined;
-      await send(operation, req, res, call, shaped, mounted, options).finally(release);
+      if (shaped.kind !== 'events' || req.method === 'HEAD')
+        return await send(operation, req, res, call, shaped, mounted, options);
+      const release = await orClosed(shaped.events, lasts);
+      const right = identifies ? standingRight(check) : undefined;
+      const ending = right ? AbortSignal.any([options.ending, right.signal]) : options.ending;
+      await send(operation, req, res, call, shaped, mounted, { ...options, ending }).finally(() => {
+        right?.end();
+        release();
+      });
     } catch (thrown) {
       await fail(thrown, operation, req, res, call, mounted, options);
     }
   };
+}
+
+/** Closes events that cannot be sent, because the caller has too many streams already. */
+async function orClosed<T>(events: AsyncIterable<unknown>, take: () => T): Promise<T> {
+  try {
+    return take();
+  } catch (error) {
+    await events[Symbol.asyncIterator]().return?.();
+    throw error;
+  }
 }
 
 /** Applies the limits that the settings of a service put in place of those in its contract. */

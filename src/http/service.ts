@@ -43,6 +43,8 @@ export interface ServiceModule<
   ): readonly (readonly [string, string])[];
   /** Where its paths begin, when that differs from the contract. */
   basePath?(settings: SettingsOf<Declared>): BasePath;
+  /** What the operator can do with its database while no server has to run; each returns a sentence about what it did. */
+  readonly commands?: Readonly<Record<string, (db: Database) => Promise<string>>>;
   /** The other services that it asks. */
   readonly asks?: Asked;
   create(deps: ServiceDeps<SettingsOf<Declared>, Asked>): Service | Promise<Service>;

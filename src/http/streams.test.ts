@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http';
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { KeyVerdict } from './credentials.ts';
 import { demoServer, token } from './fixture/server.ts';
 
 const thing = '/v1/things/thing_01m7w4n5e0f7drekxj50y51wjg';
@@ -71,6 +72,47 @@ describe('an event stream', () => {
     }));
 });
 
+describe('the credential of a stream', () => {
+  const key = `sk_live_${'a'.repeat(55)}`;
+  const valid: KeyVerdict = {
+    ...{ valid: true, code: 'VALID', scopes: ['*'], retry_after: null },
+    key: { id: 'key_1', tenant_id: 'default', app_id: 'default' },
+  };
+  afterEach(() => void vi.useRealTimers());
+
+  /** Opens a stream with a key, changes what is said of the key, and lets half a minute pass. */
+  async function after(change: Partial<KeyVerdict>, check: (stream: Stream, asked: number) => Promise<void>) {
+    const verdict = { ...valid };
+    const server = await demoServer({ verdict });
+    try {
+      vi.useFakeTimers({ toFake: ['setInterval'] });
+      const stream = await open(server, '/v1/events', key);
+      await vi.waitFor(() => expect(stream.text()).toContain('two'));
+      Object.assign(verdict, change);
+      const asked = server.asked.length;
+      vi.advanceTimersByTime(30_000);
+      await vi.waitFor(() => expect(server.asked.length).toBeGreaterThan(asked));
+      await check(stream, asked);
+    } finally {
+      vi.useRealTimers();
+      await server.close();
+    }
+  }
+
+  test.each([
+    ['that is withdrawn', { valid: false, code: 'REVOKED' }],
+    ['that may no longer do this', { scopes: [] }],
+  ])('%s ends it within a minute', (_, change) =>
+    after(change, async ({ end }) => expect(await end).toBe('end')),
+  );
+
+  test('whose rate is used up is still good', () =>
+    after({ valid: false, code: 'RATE_LIMITED' }, async ({ res }) => {
+      expect(res.readableEnded).toBe(false);
+      res.destroy();
+    }));
+});
+
 describe('the end of the server', () => {
   test('waits for requests in flight and takes no new ones', () =>
     withServer(async (server) => {
@@ -124,18 +166,22 @@ test('a client that goes away while the handler works harms nothing', () =>
   }));
 
 /** Opens a stream and collects what it sends. */
-function open(server: Server, path: string) {
-  return new Promise<{ res: IncomingMessage; text: () => string; end: Promise<string> }>(
-    (resolve, reject) => {
-      const request = get(server.url + path, { headers: { authorization: `Bearer ${token}` } }, (res) => {
-        let text = '';
-        res.setEncoding('utf8').on('data', (part: string) => (text += part));
-        const end = new Promise<string>((settle) =>
-          res.on('end', () => settle('end')).on('error', () => settle('error')),
-        );
-        resolve({ res, text: () => text, end });
-      });
-      request.on('error', reject);
-    },
-  );
+function open(server: Server, path: string, bearer = token) {
+  return new Promise<Stream>((resolve, reject) => {
+    const request = get(server.url + path, { headers: { authorization: `Bearer ${bearer}` } }, (res) => {
+      let text = '';
+      res.setEncoding('utf8').on('data', (part: string) => (text += part));
+      const end = new Promise<string>((settle) =>
+        res.on('end', () => settle('end')).on('error', () => settle('error')),
+      );
+      resolve({ res, text: () => text, end });
+    });
+    request.on('error', reject);
+  });
+}
+
+interface Stream {
+  readonly res: IncomingMessage;
+  readonly text: () => string;
+  readonly end: Promise<string>;
 }

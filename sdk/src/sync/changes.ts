@@ -5,6 +5,7 @@ import {
   counterCell,
   counterSub,
   elementCell,
+  elementCells,
   registerCell,
   sinceOf,
   tombstoneCell,
@@ -34,7 +35,7 @@ export function cellsOf(change: Change | ChangeInput): Cell[] {
       const { op, element, tags } = change.set_op;
       const text = canonical(element, longestElement);
       if (op === 'add') return [elementCell({ table, pk, field }, text, hlc)];
-      return (tags ?? []).map((tag) => elementCell({ table, pk, field }, text, tag, hlc));
+      return elementCells({ table, pk, field }, text, tags ?? [], hlc);
     }
     default:
       return [];

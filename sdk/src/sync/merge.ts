@@ -1,9 +1,9 @@
 /**
  * Merging: the state of a record is a set of cells, merging is the join of cells with the same key, and what is seen is a function of
- * the cells. Therefore changes may arrive in any order and any number of times. The one thing asked of nodes is that the totals of a
- * counter never shrink as the clock of its node advances.
+ * the cells. Therefore changes may arrive in any order and any number of times. Only the totals of a counter can need several cells:
+ * those of a node that lost its storage and counted again from the beginning.
  */
-import { cellKey, type Cell } from './cells.ts';
+import { cellKey, seriesOf, type Cell } from './cells.ts';
 import { compareBytes } from './canonical.ts';
 import { nodeOf } from './hlc.ts';
 
@@ -15,19 +15,19 @@ const tombstoneKey = cellKey({ field: '', kind: 't', sub: '' });
 /** The clock reading of the latest deletion, or an empty text. */
 export const tombstoneOf = (cells: ReadonlyMap<string, Cell>): string => cells.get(tombstoneKey)?.hlc ?? '';
 
-/** The join of two cells with the same key: `known` itself if the other adds nothing to it, else the members of `other` prevail. */
+/**
+ * The join of two cells with the same key, of totals also with the same time: `known` itself if the other adds nothing to it, else the
+ * members of `other` prevail.
+ */
 export function join<C extends Cell>(known: C, other: C): C {
   switch (known.kind) {
     case 'l':
       if (known.hlc !== other.hlc) return known.hlc > other.hlc ? known : other;
       // Only a broken node writes twice at one time; the order of the values keeps its readers equal.
       return compareBytes(known.value, other.value) >= 0 ? known : other;
-    case 'c': {
-      const { inc, dec, hlc } = other;
-      if (known.inc >= inc && known.dec >= dec && known.hlc >= hlc) return known;
-      const largest = { inc: Math.max(known.inc, inc), dec: Math.max(known.dec, dec) };
-      return { ...other, ...largest, hlc: known.hlc > hlc ? known.hlc : hlc };
-    }
+    case 'c':
+      if (known.inc >= other.inc && known.dec >= other.dec) return known;
+      return { ...other, inc: Math.max(known.inc, other.inc), dec: Math.max(known.dec, other.dec) };
     case 's':
       return known.removed >= other.removed ? known : other;
     case 't':
@@ -48,15 +48,51 @@ export const isLive = ({ kind, removed }: Cell): boolean => kind !== 't' && remo
 
 /** Merges a cell into its record, and returns whether that changed anything. */
 export function merge<C extends Cell>(record: RecordCells<C>, cell: C): boolean {
+  if (isCovered(cell, tombstoneOf(record))) return false;
+  if (cell.kind === 'c') return mergeTotals(record, cell);
   const key = cellKey(cell);
   const known = record.get(key);
   const joined = known === undefined ? cell : join(known, cell);
   if (joined === known) return false;
-  if (cell.kind === 't') {
+  if (cell.kind === 't')
     for (const [other, { kind, hlc }] of record) if (kind !== 't' && hlc <= cell.hlc) record.delete(other);
-  } else if (isCovered(cell, tombstoneOf(record))) return false;
   record.set(key, joined);
   return true;
+}
+
+/**
+ * The totals of a node are the largest that it has told. Usually those are its latest. If they fell, it depends on the deletions of the
+ * record which of them count, so both are kept: the latest, and all that are larger than every later one.
+ */
+function mergeTotals<C extends Cell>(record: RecordCells<C>, cell: C): boolean {
+  const series = seriesOf(cell);
+  const keyAt = (rank: number) => cellKey({ field: cell.field, kind: 'c', sub: rankedSub(series, rank) });
+  const known: C[] = [];
+  for (let next = record.get(keyAt(0)); next !== undefined; next = record.get(keyAt(known.length)))
+    known.push(next);
+  const kept = essential(known, cell);
+  if (kept.length === known.length && kept.every((one, at) => one === known[at])) return false;
+  for (const [rank, one] of kept.entries()) {
+    const sub = rankedSub(series, rank);
+    record.set(keyAt(rank), one.sub === sub ? one : { ...one, sub });
+  }
+  for (let rank = kept.length; rank < known.length; rank += 1) record.delete(keyAt(rank));
+  return true;
+}
+
+const rankedSub = (series: string, rank: number): string => (rank === 0 ? series : `${series}|${rank}`);
+
+/** Of known totals, latest first, and new ones: those that are larger than all later ones. */
+function essential<C extends Cell>(known: readonly C[], added: C): C[] {
+  const same = known.find(({ hlc }) => hlc === added.hlc);
+  const joined = same === undefined ? added : join(same, added);
+  const all = [...known.filter((one) => one !== same), joined].sort((a, b) => (a.hlc > b.hlc ? -1 : 1));
+  let [inc, dec] = [-1, -1];
+  return all.filter((one) => {
+    const isLarger = one.inc > inc || one.dec > dec;
+    [inc, dec] = [Math.max(inc, one.inc), Math.max(dec, one.dec)];
+    return isLarger;
+  });
 }
 
 /** An element of a set, and its adds that were not removed, earliest first. */
@@ -125,12 +161,23 @@ function fieldView(kind: (typeof precedence)[number], hlc: string, cells: Cell[]
   if (kind === 'l') return { type: 'lww', hlc, value: cells[0]!.value };
   if (kind === 's') return { type: 'set', hlc, elements: elementsOf(cells) };
   const totals = { inc: new Map<string, number>(), dec: new Map<string, number>() };
-  for (const cell of cells.sort((a, b) => (a.sub < b.sub ? -1 : 1))) {
-    const node = nodeOf(cell.hlc);
-    totals.inc.set(node, (totals.inc.get(node) ?? 0) + cell.inc);
-    totals.dec.set(node, (totals.dec.get(node) ?? 0) + cell.dec);
+  for (const { node, inc, dec } of largestTotals(cells)) {
+    totals.inc.set(node, (totals.inc.get(node) ?? 0) + inc);
+    totals.dec.set(node, (totals.dec.get(node) ?? 0) + dec);
   }
   return { type: 'counter', hlc, ...totals };
+}
+
+/** The totals of each series, in the order of the nodes. */
+function largestTotals(cells: Cell[]): Iterable<{ node: string; inc: number; dec: number }> {
+  const bySeries = new Map<string, { node: string; inc: number; dec: number }>();
+  for (const cell of cells.sort((a, b) => (a.sub < b.sub ? -1 : 1))) {
+    const series = seriesOf(cell);
+    const { inc, dec } = bySeries.get(series) ?? cell;
+    const largest = { inc: Math.max(inc, cell.inc), dec: Math.max(dec, cell.dec) };
+    bySeries.set(series, { node: nodeOf(cell.hlc), ...largest });
+  }
+  return bySeries.values();
 }
 
 function elementsOf(cells: Cell[]): ElementView[] {

@@ -1,6 +1,16 @@
-import { appendFile, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fileStorage } from '../../src/sync/replica/file.ts';
 import { FakeServer } from './fake-server.ts';
@@ -49,6 +59,30 @@ describe('a replica in a file', () => {
     await (await open(server, { storage: fileStorage(path) })).stop();
     await writeFile(`${path}.lock`, String(process.pid));
     expect((await open(server, { storage: fileStorage(path) })).nodeId).toBe(one.nodeId);
+  });
+
+  it('is opened by one of many programs that find what a crash left behind', async () => {
+    for (const left of ['4194304', '', `4194304 ${Date.now()} x`]) {
+      const path = await pathOf();
+      await writeFile(`${path}.lock`, left);
+      const opened = await Promise.allSettled(Array.from({ length: 12 }, () => fileStorage(path).open()));
+      const stores = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect(stores).toHaveLength(1);
+      await stores[0]!.close();
+      expect(await readdir(dirname(path))).toEqual([basename(path)]);
+    }
+  });
+
+  it('keeps its long journal while it cannot be written anew', async () => {
+    const [server, path] = [new FakeServer(), await pathOf()];
+    const one = await open(server, { storage: fileStorage(path) });
+    await mkdir(`${path}.next`);
+    const many = (round: number) =>
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`f${at}`, round]));
+    for (let round = 0; round < 13; round += 1) await one.table('notes').set('n', many(round));
+    await one.stop();
+    const again = await open(server, { storage: fileStorage(path) });
+    expect(await again.table('notes').get('n')).toEqual(many(12));
   });
 
   it('refuses a file that is not its own', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../src/sync/replica/memory.ts';
 import { FakeServer, refusal } from './fake-server.ts';
 import { eventually, open, shown, shownBy, until } from './replicas.ts';
@@ -234,6 +234,62 @@ describe('replicas with a connection', () => {
     await one.flush();
     expect(one.dropped).toEqual([]);
     expect(shownBy(server)).toEqual({ 'notes\nn': { title: 'x' } });
+  });
+
+  it.each([
+    [403, 'forbidden'],
+    [409, 'limit reached: 256 tables'],
+  ])('read what others write while their pushes are refused with %i', async (status, message) => {
+    const server = new FakeServer();
+    const [one, other] = [await open(server), await open(server)];
+    await other.table('notes').set('theirs', { title: 'x' });
+    await other.flush();
+    server.intercept = (path) => (path === '/push' ? refusal(status, message) : undefined);
+    await one.table('notes').set('mine', { title: 'y' });
+    one.start();
+    await eventually(() => one.table('notes').get('theirs')).toEqual({ title: 'x' });
+    expect(await one.table('notes').get('mine')).toEqual({ title: 'y' });
+    expect(one.status.pending).toBe(1);
+  });
+
+  it('go on when a listener throws, which is an error that nobody caught', async () => {
+    const uncaught: unknown[] = [];
+    const later = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation((task) => {
+      Promise.resolve()
+        .then(task)
+        .catch((error: unknown) => uncaught.push(error));
+    });
+    onTestFinished(() => later.mockRestore());
+    const fails = () => {
+      throw new Error('of the program');
+    };
+    const server = new FakeServer();
+    const [one, other] = [await open(server, { onDropped: fails }), await open(server)];
+    const heard: string[] = [];
+    one.onStatus(fails);
+    one.table('notes').subscribe(fails);
+    one.table('notes').subscribe((pks) => heard.push(...pks));
+    await one.live();
+    await one.table('notes').set('mine', { title: 'x' });
+    await one.flush();
+    await other.table('notes').set('theirs', { title: 'y' });
+    await other.flush();
+    await eventually(() => heard).toEqual(['mine', 'theirs']);
+    server.intercept = (path) => (path === '/push' ? refusal(403, 'no bad words') : undefined);
+    await one.table('notes').set('bad', { title: 'z' });
+    await one.flush();
+    expect(one.status.state).not.toBe('offline');
+    expect(uncaught).toContainEqual(new Error('of the program'));
+  });
+
+  it('that share a storage stop with an edit on its way, which is durable', async () => {
+    const storage = { ...memoryStorage(), shared: 'a-storage-of-tabs' };
+    const one = await open(new FakeServer(), { storage });
+    const edit = one.table('notes').set('n', { title: 'x' });
+    await one.stop();
+    await edit;
+    const again = await open(new FakeServer(), { storage });
+    expect(await again.table('notes').get('n')).toEqual({ title: 'x' });
   });
 
   it('give up the edit that the server refuses, and show what the server has', async () => {

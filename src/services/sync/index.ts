@@ -13,6 +13,7 @@
  */
 import type { Service, ServiceModule } from '../../http/service.ts';
 import { encodeError } from './errors.ts';
+import { forgettingStore } from './forgetting/forgetting.store.ts';
 import { forgettingSweep } from './forgetting/sweeps.ts';
 import { loadHooks } from './hooks/hooks.ts';
 import { info } from './info.ts';
@@ -34,6 +35,12 @@ export const sync: ServiceModule<typeof settings> = {
   name: 'sync',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
+  commands: {
+    async 'new-epoch'(db) {
+      const count = await forgettingStore(db.sql).newEpochs();
+      return `All replicas of ${count} data sets begin again.`;
+    },
+  },
   async create({ db, settings, log }): Promise<Service> {
     const tails = createTails({ db, settings, log });
     const write = createWriter({ db });

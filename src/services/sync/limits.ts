@@ -2,6 +2,8 @@
 export const mostTables = 256;
 /** Maximum number of tags that the removals of a push name together. */
 export const mostTags = 20_000;
+/** Maximum size of the elements that the removals of a push take back, each counted for every tag but its first. */
+export const mostTaggedBytes = 8 * 1024 ** 2;
 /** The bytes of values at which a page of changes or records ends. */
 export const pageBytes = 4 * 1024 ** 2;
 /** Bytes that a change or a cell has besides its value, roughly. */

@@ -716,7 +716,8 @@ export interface components {
          */
         PushRequest: {
             /**
-             * @description The changes, which are merged atomically. Their removals name at most 20,000 tags together.
+             * @description The changes, which are merged atomically. Their removals name at most 20,000 tags together; their elements, counted for each
+             *     further tag, have at most 8 MiB.
              * @default []
              */
             Changes?: components["schemas"]["ChangeInput"][] | undefined;

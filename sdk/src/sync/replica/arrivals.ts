@@ -1,5 +1,5 @@
 /** What arrives from the server, and what becomes of edits then: pure functions on the cells of a record. */
-import { cellKey, counterSub, elementCell, sinceOf, type Cell } from '../cells.ts';
+import { cellKey, counterSub, elementCell, seriesOf, sinceOf, type Cell } from '../cells.ts';
 import { nodeOf } from '../hlc.ts';
 import { isCovered, isSame, merge, tombstoneOf, type RecordCells } from '../merge.ts';
 import type { StoredCell } from './store.ts';
@@ -56,12 +56,9 @@ export function reconcile(local: StoredRecord, server: readonly Cell[], nodeId: 
     if (cell.kind === 't' && cell.dirty && server.length > 0) merge(record, cell);
   for (const [key, cell] of local) {
     if (cell.kind === 't' || isCovered(cell, tombstoneOf(record))) continue;
-    const known = record.get(key);
-    if (known) {
-      if (!cell.dirty && !cell.sub.startsWith(`${nodeId}|`)) continue;
-      merge(record, { ...cell, dirty: true, acked: true });
-      const joined = record.get(key)!;
-      record.set(key, { ...joined, dirty: !isSame(joined, known), acked: true });
+    if (record.has(key) || (cell.kind === 'c' && record.has(cellKey({ ...cell, sub: seriesOf(cell) })))) {
+      if (cell.dirty || cell.sub.startsWith(`${nodeId}|`))
+        merge(record, { ...cell, dirty: true, acked: true });
     } else if (cell.dirty && !cell.acked && !isGone) unknown.push(cell);
     // The removal of an element that is gone has come true already.
     else if (cell.dirty && cell.removed === '') dropped.push(cell);
@@ -88,7 +85,8 @@ export function restamped(cells: readonly StoredCell[], stamp: () => string): St
 function at(hlc: string, cell: StoredCell, renewed: ReadonlyMap<string, string>): Cell {
   if (cell.kind === 'c') {
     const since = sinceOf(cell);
-    return { ...cell, hlc, sub: counterSub(nodeOf(cell.hlc), renewed.get(since) ?? since) };
+    const series = counterSub(nodeOf(cell.hlc), renewed.get(since) ?? since);
+    return { ...cell, hlc, sub: series + cell.sub.slice(seriesOf(cell).length) };
   }
   if (cell.kind !== 's') return { ...cell, hlc };
   return cell.removed === '' ? elementCell(cell, cell.value, hlc) : { ...cell, removed: hlc };

@@ -5,6 +5,7 @@ import {
   counterSub,
   elementCell,
   registerCell,
+  seriesOf,
   sinceOf,
   tombstoneCell,
   type Cell,
@@ -28,17 +29,25 @@ export const registers = ({ table, pk, stamp }: Edited, values: ReplicaFields): 
     registerCell(table, pk, named(field), stamp(), checked(field, value, longestValue)),
   );
 
-/** Adds to the totals of this node. After a deletion of the record, its totals begin anew. */
+/**
+ * Adds to the totals of this node. After a deletion of the record, its totals begin anew. If it has told several, because its storage was
+ * lost, it goes on with the largest.
+ */
 export function addition({ table, pk, nodeId, cells, stamp }: Edited, field: string, by: number): Cell[] {
   if (!Number.isSafeInteger(by)) throw new TypeError(`${field}: the step of a counter must be an integer`);
   const own = [...cells.values()].filter(
-    (cell) => cell.kind === 'c' && cell.field === field && cell.sub === counterSub(nodeId, sinceOf(cell)),
+    (cell) =>
+      cell.kind === 'c' && cell.field === field && seriesOf(cell) === counterSub(nodeId, sinceOf(cell)),
   );
   const last = own.reduce<Cell | undefined>((a, b) => (a && a.hlc > b.hlc ? a : b), undefined);
-  const totals = { inc: (last?.inc ?? 0) + Math.max(by, 0), dec: (last?.dec ?? 0) + Math.max(-by, 0) };
+  const sub = last?.sub ?? counterSub(nodeId, tombstoneOf(cells));
+  const told = own.filter((cell) => seriesOf(cell) === sub);
+  const totals = {
+    inc: Math.max(0, ...told.map(({ inc }) => inc)) + Math.max(by, 0),
+    dec: Math.max(0, ...told.map(({ dec }) => dec)) + Math.max(-by, 0),
+  };
   if (totals.inc > largestTotal || totals.dec > largestTotal)
     throw new RangeError(`${field}: the totals of a counter are at most ${largestTotal}`);
-  const sub = last?.sub ?? counterSub(nodeId, tombstoneOf(cells));
   return [counterCell({ table, pk, field: named(field) }, { hlc: stamp(), sub, ...totals })];
 }
 

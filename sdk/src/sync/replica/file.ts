@@ -1,6 +1,6 @@
 /// <reference types="node" />
 /** Keeps a replica in a file of Node: an append-only journal whose every line is a transaction. */
-import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { link, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Cell } from '../cells.ts';
 import { CellTables, storeOf, type Written } from './memory.ts';
@@ -44,22 +44,30 @@ async function openJournal(path: string, release: () => Promise<void>): Promise<
   async function commit({ put, deleted, meta }: Written): Promise<void> {
     await append(file, { put, deleted, ...(meta && { meta }) });
     written += put.length + deleted.length + 1;
-    if (written > leastLines && written > mostWaste * cells.size) await compact();
+    if (written <= leastLines || written <= mostWaste * cells.size) return;
+    // What was written is durable in the long journal, too; the next attempt follows after as many lines again.
+    await compact().catch(() => (written = 0));
   }
 
   async function compact(): Promise<void> {
-    const next = await open(`${path}.next`, 'w');
-    const all = cells.all();
-    if (cells.meta) await next.appendFile(textOf({ meta: cells.meta }));
-    for (let at = 0; at < all.length; at += cellsPerLine)
-      await next.appendFile(textOf({ put: all.slice(at, at + cellsPerLine) }));
-    await next.sync();
-    await next.close();
-    await rename(`${path}.next`, path);
+    const next = await open(`${path}.next`, 'a');
+    try {
+      await next.truncate(0);
+      const all = cells.all();
+      if (cells.meta) await next.appendFile(textOf({ meta: cells.meta }));
+      for (let at = 0; at < all.length; at += cellsPerLine)
+        await next.appendFile(textOf({ put: all.slice(at, at + cellsPerLine) }));
+      await next.sync();
+      await rename(`${path}.next`, path);
+      written = all.length;
+    } catch (error) {
+      await next.close();
+      throw error;
+    }
+    const before = file;
+    file = next;
+    await before.close();
     await syncFolder(path);
-    await file.close();
-    file = await open(path, 'a');
-    written = all.length;
   }
 
   return storeOf(cells, commit, async () => {
@@ -115,26 +123,72 @@ async function syncFolder(path: string): Promise<void> {
   await folder.close();
 }
 
-/** The locks of this process, whose id may be that of one before it. */
-const held = new Set<string>();
+/** This process, and not a later one with the same id. */
+const thisProcess = `${process.pid} ${performance.timeOrigin}`;
 
 /** Holds a file that names this process. One that was left behind by a process that is gone is taken over. */
 async function lock(path: string): Promise<() => Promise<void>> {
-  try {
-    await writeFile(path, String(process.pid), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const owner = Number(await readFile(path, 'utf8'));
-    if (owner === process.pid ? held.has(path) : isRunning(owner))
-      throw new Error(`${path}: the process ${owner} uses this replica`, { cause: error });
-    await rm(path, { force: true });
-    return lock(path);
-  }
-  held.add(path);
+  const mine = `${thisProcess} ${crypto.randomUUID()}`;
+  const holder = await acquire(path, mine);
+  if (holder !== undefined)
+    throw new Error(`${path}: the process ${holder.split(' ', 1)[0]} uses this replica`);
   return async () => {
-    held.delete(path);
-    await rm(path, { force: true });
+    if ((await holderOf(path)) === mine) await rm(path, { force: true });
   };
+}
+
+/**
+ * Makes a file the lock of `mine` and returns undefined, or returns who holds it. A lock that was left behind is replaced, never removed,
+ * and only by the holder of a second lock that is named after it: so no two processes take it over.
+ */
+async function acquire(path: string, mine: string): Promise<string | undefined> {
+  for (;;) {
+    if (await placed(path, mine)) return undefined;
+    const holder = await holderOf(path);
+    if (holder === undefined) continue;
+    if (isHeld(holder)) return holder;
+    const successor = `${path}.${holder.replaceAll(/[^\w-]/g, '-').slice(0, 100)}`;
+    const other = await acquire(successor, mine);
+    if (other !== undefined) return other;
+    try {
+      if ((await holderOf(path)) !== holder) continue;
+      await rename(await draftOf(path, mine), path);
+      return undefined;
+    } finally {
+      await rm(successor, { force: true });
+    }
+  }
+}
+
+/** Links a finished file into place, so that nobody reads half of it. */
+async function placed(path: string, mine: string): Promise<boolean> {
+  const draft = await draftOf(path, mine);
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function draftOf(path: string, mine: string): Promise<string> {
+  const draft = `${path}.${crypto.randomUUID()}`;
+  await writeFile(draft, mine);
+  return draft;
+}
+
+const holderOf = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+
+function isHeld(holder: string): boolean {
+  const pid = Number(holder.split(' ', 1)[0]);
+  return pid === process.pid ? holder.startsWith(`${thisProcess} `) : isRunning(pid);
 }
 
 function isRunning(pid: number): boolean {

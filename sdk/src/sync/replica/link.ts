@@ -100,8 +100,13 @@ export class Link {
   async #catchUp(signal: AbortSignal): Promise<void> {
     await this.#synchronizeClock(signal);
     await this.#addTables(signal);
-    await this.#push(signal);
+    // Who may not push may read nevertheless.
+    const refusal = await this.#push(signal).catch((error: unknown) => {
+      if (!isKept(error)) throw error;
+      return error;
+    });
     await this.#pull(signal);
+    if (refusal !== undefined) throw refusal as Error;
     if (this.#refusedTables.size > 0) {
       await this.#resync([...this.#refusedTables], false, signal);
       this.#refusedTables.clear();
@@ -317,6 +322,9 @@ const isGone = (error: unknown): boolean => error instanceof ResyncRequired || s
 
 const isDrift = (error: unknown): error is Refusal =>
   statusOf(error) === 400 && (error as Error).message.startsWith('clock drift');
+
+/** Whether a push was refused, for now, because of what the replica may do or because there is no room for another table. */
+const isKept = (error: unknown): boolean => statusOf(error) === 403 || statusOf(error) === 409;
 
 /** Whether the server would never accept the push. Missing rights can be given, so these edits are kept. */
 function isRefusal(error: unknown): error is Refusal {

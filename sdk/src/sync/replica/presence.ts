@@ -1,4 +1,5 @@
 import type { Presence, PresenceEvent, PresenceState, ServerInfo } from '../../services/sync/index.ts';
+import { tell } from './listeners.ts';
 import type { ReplicaPresence } from './types.ts';
 
 interface Deps {
@@ -92,7 +93,7 @@ export class Topics {
 
   #show(watched: Watched, others: readonly PresenceState[]): void {
     watched.others = others;
-    for (const listener of watched.listeners) listener(others);
+    tell(watched.listeners, others);
   }
 
   /** Without a connection, the next one asks again. */

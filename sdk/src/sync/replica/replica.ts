@@ -2,6 +2,7 @@ import type { Changes, Info, Presence } from '../../services/sync/index.ts';
 import { toText } from '../hlc.ts';
 import { addition, additions, deletion, keyed, registers, removals } from './edits.ts';
 import { Link, type Surroundings } from './link.ts';
+import { tell } from './listeners.ts';
 import { Topics } from './presence.ts';
 import { Records, type Changed } from './records.ts';
 import type { ReplicaMeta, ReplicaStore } from './store.ts';
@@ -102,7 +103,7 @@ class OpenReplica implements Replica {
         this.#topics.hear(event);
         this.#tabs.tell({ type: 'presence', event });
       },
-      dropped: (edit) => onDropped?.(edit),
+      dropped: (edit) => tell(onDropped ? [onDropped] : [], edit),
     });
     this.#tabs.tell({ type: 'hello' });
     void this.#count();
@@ -209,7 +210,7 @@ class OpenReplica implements Replica {
   }
 
   #show(records: Changed): void {
-    for (const [table, pks] of records) for (const listener of this.#listenersOf(table)) listener(pks);
+    for (const [table, pks] of records) tell(this.#listenersOf(table), pks);
   }
 
   #report(state: ReplicaStatus['state'], error?: unknown): void {
@@ -228,7 +229,7 @@ class OpenReplica implements Replica {
   }
 
   #tellListeners(): void {
-    for (const listener of [...this.#statusListeners]) listener(this.#status);
+    tell(this.#statusListeners, this.#status);
   }
 
   #hear(message: Message): void {

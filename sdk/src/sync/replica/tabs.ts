@@ -28,8 +28,10 @@ export function tabsOf(shared: string | undefined, hear: (message: Message) => v
   if (shared === undefined || !isBrowser) return { tell: () => {}, lead: (work) => work(), close: () => {} };
   const channel = new BroadcastChannel(shared);
   channel.onmessage = ({ data }: MessageEvent<Message>) => hear(data);
+  let isOpen = true;
   return {
-    tell: (message) => channel.postMessage(message),
+    // An edit that ends after the replica has stopped is durable all the same.
+    tell: (message) => isOpen && channel.postMessage(message),
     async lead(work, signal) {
       try {
         await navigator.locks.request(shared, { signal }, work);
@@ -37,6 +39,9 @@ export function tabsOf(shared: string | undefined, hear: (message: Message) => v
         if (!signal.aborted) throw error;
       }
     },
-    close: () => channel.close(),
+    close() {
+      isOpen = false;
+      channel.close();
+    },
   };
 }

@@ -35,13 +35,11 @@ export const forgettingStore = (sql: Sql) => ({
   async forget({ tenant, app }: Dataset, stamp: string, batch: number): Promise<Forgotten[]> {
     return await sql<Forgotten[]>`
       with due as materialized (
-        select tbl, pk, field, kind, sub from sync.cells
+        select ctid as place from sync.cells
         where tenant_id = ${tenant} and app_id = ${app} and (kind = 't' or removed <> '') and arrival <= ${stamp}::bigint
         order by arrival limit ${batch}
       ), gone as (
-        delete from sync.cells as cell using due
-        where cell.tenant_id = ${tenant} and cell.app_id = ${app} and cell.tbl = due.tbl and cell.pk = due.pk
-          and cell.field = due.field and cell.kind = due.kind and cell.sub = due.sub
+        delete from sync.cells as cell where ctid = any(array(select place from due))
         returning cell.tbl, cell.pk, cell.kind, cell.hlc, cell.arrival
       ), forgotten as (
         delete from sync.tombstones as deletion using gone

@@ -4,6 +4,7 @@ import { canonical, NotCanonical } from '../../../../sdk/src/sync/canonical.ts';
 import type { Context } from '../../../http/context.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
+import { inSlices } from '../../../lib/slices.ts';
 import { datasetOf, subjectOf } from '../dataset.ts';
 import type { Deps } from '../deps.ts';
 import { LimitReached, NodeOfAnother, PresenceDisabled } from '../errors.ts';
@@ -32,7 +33,7 @@ export function presence({ db, settings, wake }: Pick<Deps, 'db' | 'settings' | 
     async get({ topic }, context) {
       checkEnabled();
       const stored = await store.onTopic(datasetOf(context), topic);
-      const States = stored.map(({ node_id, data, updated_at, expires_at }) => ({
+      const States = await inSlices(stored, ({ node_id, data, updated_at, expires_at }) => ({
         ...{ NodeID: node_id, Topic: topic, Data: JSON.parse(data) as unknown },
         ...{ UpdatedAt: updated_at, ExpiresAt: expires_at },
       }));

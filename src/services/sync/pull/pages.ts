@@ -51,7 +51,8 @@ export const changesOf = (cells: readonly ArrivedCell[], without: string | undef
   );
 
 /** The node that last changed a cell. */
-const authorOf = ({ hlc, removed }: ArrivedCell['cell']): string => nodeOf(removed === '' ? hlc : removed);
+export const authorOf = ({ hlc, removed }: ArrivedCell['cell']): string =>
+  nodeOf(removed === '' ? hlc : removed);
 
 /** While more follows, a reader stands at the last cell of the page; at the end, at the clock of the data set. */
 function nextOf(from: Position, { life, cells, hasMore }: CellPage): Position {

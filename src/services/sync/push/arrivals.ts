@@ -1,10 +1,11 @@
 import type { ChangeInput } from '../../../../generated/sync/types.ts';
-import { NotCanonical } from '../../../../sdk/src/sync/canonical.ts';
+import { byteLength, NotCanonical } from '../../../../sdk/src/sync/canonical.ts';
 import { type Cell, recordKey } from '../../../../sdk/src/sync/cells.ts';
 import { cellsOf } from '../../../../sdk/src/sync/changes.ts';
 import { type Hlc, pack } from '../../../../sdk/src/sync/hlc.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import { inSlices } from '../../../lib/slices.ts';
+import { mostTaggedBytes } from '../limits.ts';
 
 /** A cell on its way into the database. */
 export interface Arrival extends Omit<Cell, 'kind'> {
@@ -33,6 +34,7 @@ export async function arrivalsOf(
   stored: readonly ChangeInput[],
 ): Promise<Arrivals> {
   const perChange = await inSlices(changes, (change, at) => cellsAt(change, stored[at]!, at));
+  checkTagged(perChange);
   const cells = uncovered(perChange.flat());
   const counts = new Map<string, number>();
   for (const { table } of changes) counts.set(table, (counts.get(table) ?? 0) + 1);
@@ -49,6 +51,17 @@ export async function arrivalsOf(
     replaced: changes.filter((change, at) => change !== stored[at]).length,
     weight: cells.reduce((sum, { value }) => sum + value.length + overhead, 0),
   };
+}
+
+/** A short request could name a long element and many tags, and each of them is stored with the element. */
+function checkTagged(perChange: readonly (readonly Arrival[])[]): void {
+  let bytes = 0;
+  for (const [cell, ...others] of perChange)
+    if (others.length > 0 && cell!.removed !== '') bytes += byteLength(cell!.value) * others.length;
+  if (bytes > mostTaggedBytes)
+    throw Invalid(
+      `Changes: elements must have at most ${mostTaggedBytes} bytes, counted for each further tag`,
+    );
 }
 
 /** The bytes that a cell takes besides its value, roughly. */

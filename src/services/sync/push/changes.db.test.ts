@@ -118,6 +118,15 @@ describe('a change is refused', () => {
       400,
       'Changes: must name at most 20000 tags',
     ]);
+    const long = Changes.slice(0, 3).map(({ set_op, ...change }) => ({
+      ...change,
+      set_op: { ...set_op, element: 'x'.repeat(4_000) },
+    }));
+    expect(await api.refusal('POST', '/push', { body: { NodeID: 'phone-1', Changes: long } })).toEqual([
+      400,
+      'Changes: elements must have at most 8388608 bytes, counted for each further tag',
+    ]);
+    expect((await api.push('phone-1', long.slice(0, 2))).Merged).toBe(2);
   });
 });
 

@@ -66,8 +66,11 @@ export const recordStore = (sql: Sql) => ({
     key: string,
   ): Promise<{ field: string; sum: number }[]> {
     return await sql<{ field: string; sum: number }[]>`
-      select field, (sum(inc) - sum(dec))::bigint as sum from sync.cells
-      where tenant_id = ${tenant} and app_id = ${app} and tbl = ${table} and pk = ${key} and kind = 'c'
+      select field, (sum(inc) - sum(dec))::bigint as sum from (
+        select field, max(inc) as inc, max(dec) as dec from sync.cells
+        where tenant_id = ${tenant} and app_id = ${app} and tbl = ${table} and pk = ${key} and kind = 'c'
+        group by field, split_part(sub, '|', 1), split_part(sub, '|', 2)
+      ) as series
       group by field order by field limit 1000`;
   },
 });

@@ -50,31 +50,42 @@ export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
       without: exclude_own ? node_id : undefined,
       context: contextOf(dataset, { subject: subject.owner, nodeId: node_id ?? null, via: 'stream' }),
     };
-    if (open >= settings.maxStreams) throw TooManyStreams();
     const reader = node_id === undefined ? undefined : { node: node_id, subject };
-    const rev = settings.presence === 'on' ? (await presenceStore(db.sql).revisions([dataset]))[0]! : 0;
-    const first = await noting(resyncs, dataset, reader, () =>
-      readPage({ db, hooks }, dataset, reading, from, batch),
-    );
     const named = topics === undefined ? undefined : new Set(topics.split(','));
-    return started({ dataset, reading, topics: named, first, rev });
+    const leave = enter();
+    try {
+      const rev = settings.presence === 'on' ? (await presenceStore(db.sql).revisions([dataset]))[0]! : 0;
+      const first = await noting(resyncs, dataset, reader, () =>
+        readPage({ db, hooks }, dataset, reading, from, batch),
+      );
+      return started({ dataset, reading, topics: named, first, rev }, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
   };
 
-  /**
-   * A stream takes its place when its first event is asked for: one that is never sent, because its client has too many, has none. When
-   * its client goes away, it does not wait for what comes next.
-   */
-  function started(opening: Opening): AsyncIterable<Sent> {
+  /** Takes a place at once, so that no two streams take the last one. Returns the function that gives it back. */
+  function enter(): () => void {
+    if (open >= settings.maxStreams) throw TooManyStreams();
+    open += 1;
+    let isHeld = true;
+    return () => {
+      if (isHeld) open -= 1;
+      isHeld = false;
+    };
+  }
+
+  /** When the client of a stream goes away, the stream does not wait for what comes next. */
+  function started(opening: Opening, leave: () => void): AsyncIterable<Sent> {
     let subscription: Subscription | undefined;
     async function* events(): AsyncGenerator<Sent> {
-      if (open >= settings.maxStreams) return;
-      open += 1;
       try {
         subscription = await tails.subscribe(opening.dataset);
         yield* stream(deps, opening, subscription);
       } finally {
-        open -= 1;
         subscription?.close();
+        leave();
       }
     }
     return {
@@ -84,6 +95,7 @@ export function streamHandler(deps: StreamDeps): Changes<Context>['stream'] {
           next: () => sent.next(),
           return() {
             subscription?.close();
+            leave();
             return sent.return(undefined);
           },
         };

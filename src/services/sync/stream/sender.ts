@@ -4,7 +4,7 @@ import type { Dataset } from '../dataset.ts';
 import type { Deps } from '../deps.ts';
 import { newsOf, type PresenceNews } from '../presence/presence-news.ts';
 import { presenceStore } from '../presence/presence.store.ts';
-import { changesOf, type Page, readPage, type Reading } from '../pull/pages.ts';
+import { authorOf, changesOf, type Page, readPage, type Reading } from '../pull/pages.ts';
 import { type Position, watermarkOf, watermarkText } from '../pull/watermarks.ts';
 import type { Arrived } from './subscription.ts';
 import { batch } from './tail.ts';
@@ -51,7 +51,10 @@ export function createSender(
   { db, hooks, settings }: SenderDeps,
   { dataset, reading, topics, first, rev }: Opening,
 ): Sender {
-  const isShared = reading.without === undefined && !hooks.seesOutbound;
+  /** Most news are none of the node's own, so that it gets what all others get. */
+  const isShared = ({ cells }: Arrived) =>
+    !hooks.seesOutbound &&
+    (reading.without === undefined || cells.every(({ cell }) => authorOf(cell) !== reading.without));
   const filter = reading.tables === undefined ? undefined : new Set(reading.tables);
   const filterName = reading.tables?.join() ?? '';
   let position = first.next;
@@ -95,7 +98,7 @@ export function createSender(
       const { from, to, epoch, cells } = news;
       const before = position.stamp;
       position = { stamp: to, epoch };
-      if (from === before && isShared) {
+      if (from === before && isShared(news)) {
         const data = await sharedText(news, filter, filterName);
         if (data === undefined) return;
         toldStamp = to;

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../../../../generated/sync/types.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
@@ -139,6 +139,24 @@ describe('a stream', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
+  it('ends within a minute after its key was revoked', async () => {
+    const made = await server.request('POST', '/keys/v1/keys', {
+      body: { name: 'reader', scopes: ['sync:read'] },
+    });
+    const { raw_key, key } = made.body as { raw_key: string; key: { id: string } };
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    try {
+      const stream = await openStream({ url: `${server.url}/sync/stream`, rootToken: raw_key });
+      streams.push(stream);
+      expect(stream.status).toBe(200);
+      await server.request('POST', `/keys/v1/keys/${key.id}/revoke`, { body: {} });
+      vi.advanceTimersByTime(30_000);
+      expect(await stream.next()).toBeUndefined();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('of another tenant has nothing of this one', async () => {
     const [mine, theirs] = [newTenant(), newTenant()];
     const stream = await open(theirs);
@@ -176,6 +194,15 @@ describe('many streams', () => {
       slow.close();
     },
   );
+
+  it('that are opened at once are not more than that, and nobody gets an empty one', async () => {
+    const to = newTenant();
+    const all = await Promise.all(Array.from({ length: 60 }, () => open(to)));
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(40);
+    expect(all.filter(({ body }) => body === '{"error":"too many streams"}')).toHaveLength(20);
+    await Promise.all(all.map((stream) => stream.close()));
+    await until(async () => (await open(to)).status === 200);
+  });
 
   it('are so many at most', async () => {
     const to = newTenant();
