@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { checkSize } from '../objects/admission.ts';
 import { plainFields } from '../objects/object-fields.ts';
 import type { ObjectRow } from '../objects/objects.store.ts';
-import { isKnown, spanOf } from '../objects/reading.ts';
+import { isKnown, rangeHeaders, spanOf } from '../objects/reading.ts';
 import { contentHeaders } from '../objects/responses.ts';
 import { defaultQuota } from '../usage.ts';
 import { casStore } from './cas.store.ts';
@@ -37,8 +37,9 @@ export function cas(deps: CasDeps) {
     async get({ hash, ...request }, context) {
       const entry = await find(context.tenant, hash);
       if (isKnown(request, entry, context)) return;
-      const span = spanOf(request, entry, context);
+      const span = spanOf(request, entry);
       const content = await outgoing.begun(outgoing.ofBlob(context.tenant, entry.blob_id, span));
+      rangeHeaders(context.reply, span, entry.size);
       contentHeaders(context.reply, entry, span);
       return content;
     },

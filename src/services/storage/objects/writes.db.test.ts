@@ -59,6 +59,14 @@ describe('conditions of a write', () => {
     expect(await judged('there', { 'if-none-match': etag })).toBe(412);
     expect(await judged('there', { 'if-none-match': '"x"' })).toBe(200);
     expect(await judged('there', { 'if-unmodified-since': before })).toBe(412);
+    expect(await judged('there', { 'if-unmodified-since': 'Sat, 01 Jan 0000 00:00:00 GMT' })).toBe(200);
+    const late = { headers: { 'if-unmodified-since': before } };
+    for (const [method, path, body] of [
+      ['DELETE', pathOf('photos', 'there'), undefined],
+      ['PATCH', pathOf('photos', 'there'), { metadata: {} }],
+      ['POST', '/buckets/photos/copy', { key: 'there', source_key: 'there', metadata_directive: 'replace' }],
+    ] as const)
+      expect(await api.refusal(method, path, { ...late, body })).toEqual([412, 'precondition failed']);
     expect(await judged('there', { 'if-match': 'abc' })).toBe(400);
     const refused = (key: string, tags: string) =>
       api.refusal('DELETE', pathOf('photos', key), { headers: { 'if-match': tags } });
