@@ -1,5 +1,5 @@
 import type { Completion } from '../../../../generated/storage/types.ts';
-import type { Database } from '../../../db/index.ts';
+import type { Database, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import type { BucketRow } from '../buckets/buckets.store.ts';
@@ -39,6 +39,8 @@ export interface PartContent extends Omit<Incoming, 'most'> {
 /** What a completion asks for. */
 export interface Completing extends Partial<Completion> {
   readonly conditions?: ConditionHeaders;
+  /** Runs in the transaction that makes the object. */
+  readonly alongside?: (sql: Sql, object: Assembly) => Promise<void>;
 }
 
 /** The object of an upload. */
@@ -151,7 +153,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
       });
     },
 
-    async complete(author, found, { conditions = {}, ...request }) {
+    async complete(author, found, { conditions = {}, alongside, ...request }) {
       const { bucket, upload } = found;
       const condition = writeCondition(conditions);
       const completion = db.transaction(async (sql) => {
@@ -170,6 +172,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
           object,
           { condition, completion: listDigest(listOf(parts)) },
         );
+        await alongside?.(sql, object);
         return completedOf(bucket, locked, object, last_modified);
       });
       return await quotas.noting(author, bucket, completion);
