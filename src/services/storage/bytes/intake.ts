@@ -105,8 +105,9 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
     commit: (received: Received) => Promise<T>,
   ): Promise<T> {
     const { blob } = received;
+    // A file that cannot be deleted now is left to the sweep: the outcome of the commit stands.
     const drop = async () => {
-      if (blob?.content === null) await driver.delete([blob.id]);
+      if (blob?.content === null) await driver.delete([blob.id]).catch(() => {});
     };
     try {
       const result = await commit(received);
