@@ -43,7 +43,7 @@ export interface Kept {
 }
 
 /** An object to store from the bytes of a request. */
-export interface Putting extends Omit<Incoming, 'most'> {
+export interface Putting extends Omit<Incoming, 'most' | 'tenant'> {
   readonly key: string;
   readonly fields: ObjectFields;
   readonly conditions?: ConditionHeaders;
@@ -140,14 +140,17 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
         checkWrite(conditions, object);
         await quotas.checkRoom(author, bucket, (declaredSize ?? 0) - (object?.size ?? 0));
       }
-      return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
-        const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
-        const commit = db.transaction((sql) =>
-          objectStore(sql).put(commitOf(author, bucket, conditions), object, blob),
-        );
-        const committed = await quotas.noting(author, bucket, commit);
-        return { ...keptOf(object, committed), blob_id: committed.blob_id };
-      });
+      return await intake.take(
+        { ...incoming, tenant: author.tenant, most: limit },
+        async ({ blob, size, sha256 }) => {
+          const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
+          const commit = db.transaction((sql) =>
+            objectStore(sql).put(commitOf(author, bucket, conditions), object, blob),
+          );
+          const committed = await quotas.noting(author, bucket, commit);
+          return { ...keptOf(object, committed), blob_id: committed.blob_id };
+        },
+      );
     },
 
     async copy(author, bucket, { source, key, fields, conditions }) {

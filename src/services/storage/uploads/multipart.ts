@@ -31,7 +31,7 @@ import { type FoundUpload, type UploadRow, uploadStore } from './uploads.store.t
 export type { FoundUpload } from './uploads.store.ts';
 
 /** The content of a part. */
-export interface PartContent extends Omit<Incoming, 'most'> {
+export interface PartContent extends Omit<Incoming, 'most' | 'tenant'> {
   /** The size that the client declares. */
   readonly declaredSize?: number | undefined;
 }
@@ -110,7 +110,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
     checkSize(declaredSize, most);
     // A part that replaces another one may need less room; only the commit knows how much.
     if (upload.uploaded_parts === 0) await quotas.checkRoom(author, bucket, declaredSize ?? 0);
-    return await intake.take({ ...incoming, most }, async (received) => {
+    return await intake.take({ ...incoming, tenant: author.tenant, most }, async (received) => {
       const commit = db.transaction((sql) => partStore(sql).put(placeOf(author, found, number), received));
       const { blob_id, uploaded_at } = await quotas.noting(author, bucket, commit);
       return { part_number: number, size: received.size, sha256: received.sha256, uploaded_at, blob_id };
