@@ -12,6 +12,7 @@ import type { Quotas } from '../quotas.ts';
 import { defaultQuota } from '../usage.ts';
 import type { Settings } from '../settings.ts';
 import { checkSize, checkType, mostBytes } from './admission.ts';
+import { deletionBatches } from './deletion-batches.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
   type Committed,
@@ -94,7 +95,10 @@ export interface Shelf {
     changes: Partial<ObjectFields>,
     conditions?: ConditionHeaders,
   ): Promise<Kept>;
-  /** Deletes objects and returns the keys of those that were there. With conditions, they must hold for each of them. */
+  /**
+   * Deletes objects and returns the keys of those that were there, all at once unless they have very many parts. With conditions, they
+   * must hold for each of them.
+   */
   delete(
     author: Author,
     bucket: BucketRow,
@@ -179,8 +183,14 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       });
     },
 
-    delete: (author, bucket, keys, conditions) =>
-      db.transaction((sql) => objectStore(sql).delete(commitOf(author, bucket, conditions), keys)),
+    async delete(author, bucket, keys, conditions) {
+      const commit = commitOf(author, bucket, conditions);
+      const inParts = keys.length > 1 ? await store.inParts(author.tenant, bucket.id, keys) : [];
+      const deleted: string[] = [];
+      for (const batch of deletionBatches(keys, inParts))
+        deleted.push(...(await db.transaction((sql) => objectStore(sql).delete(commit, batch))));
+      return deleted;
+    },
 
     list: (tenant, bucket, request) => listingStore(db.sql).list(tenant, bucket.id, request),
   };

@@ -13,7 +13,7 @@ interface Entry {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
-/** DeleteObjects: deletes up to 1,000 objects in one transaction. */
+/** DeleteObjects: deletes up to 1,000 objects. */
 export async function deleteObjects(deps: S3Deps, call: S3Call): Promise<Answer> {
   const root = await readXml(call.document, 'Delete');
   const named = childrenOf(root, 'Object');
