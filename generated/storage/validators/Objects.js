@@ -5980,7 +5980,7 @@ return errors === 0;
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_delete_header = validate39;
-const schema120 = {"$id":"Objects_delete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
+const schema120 = {"$id":"Objects_delete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_delete_header" */;
@@ -6047,8 +6047,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["if-unmodified-since"] !== undefined){
-let data1 = data["if-unmodified-since"];
+if(data["if-none-match"] !== undefined){
+let data1 = data["if-none-match"];
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -6062,27 +6062,33 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["if-unmodified-since"] = coerced1;
+data["if-none-match"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 4096){
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"+"\""}];
+return false;
+}
 }
 }
 }
@@ -6091,6 +6097,53 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -6105,7 +6158,7 @@ return errors === 0;
 validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_path = validate40;
-const schema123 = {"$id":"Objects_update_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema124 = {"$id":"Objects_update_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_path" */;
@@ -6241,7 +6294,7 @@ return errors === 0;
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_query = validate41;
-const schema126 = {"$id":"Objects_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema127 = {"$id":"Objects_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_query" */;
@@ -6273,7 +6326,7 @@ return errors === 0;
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_header = validate42;
-const schema127 = {"$id":"Objects_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
+const schema128 = {"$id":"Objects_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_header" */;
@@ -6340,8 +6393,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["if-unmodified-since"] !== undefined){
-let data1 = data["if-unmodified-since"];
+if(data["if-none-match"] !== undefined){
+let data1 = data["if-none-match"];
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -6355,27 +6408,33 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["if-unmodified-since"] = coerced1;
+data["if-none-match"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 4096){
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"+"\""}];
+return false;
+}
 }
 }
 }
@@ -6384,6 +6443,53 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -6398,7 +6504,7 @@ return errors === 0;
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_presign_path = validate43;
-const schema130 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+const schema132 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_presign_path" */;
@@ -6476,7 +6582,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_presign_query = validate44;
-const schema132 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema134 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_presign_query" */;

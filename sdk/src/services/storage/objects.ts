@@ -356,8 +356,10 @@ export interface Objects {
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** Only if the object has one of these entity tags. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
+      'If-None-Match'?: T.EtagList | undefined;
       /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
@@ -393,8 +395,10 @@ export interface Objects {
    */
   readonly update: (
     request: {
-      /** Only if the object has one of these entity tags. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
+      'If-None-Match'?: T.EtagList | undefined;
       /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
@@ -488,13 +492,13 @@ export const objectsOf = (client: Client): Objects =>
     delete: {
       verb: 'DELETE',
       path: '/store/v1/buckets/{bucket}/objects/{+key}',
-      headers: ['If-Match', 'If-Unmodified-Since'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       empty: [204],
     },
     update: {
       verb: 'PATCH',
       path: '/store/v1/buckets/{bucket}/objects/{+key}',
-      headers: ['If-Match', 'If-Unmodified-Since'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       body: 'application/json',
     },
     presign: {

@@ -72,6 +72,11 @@ describe('conditions of a write', () => {
       api.refusal('DELETE', pathOf('photos', key), { headers: { 'if-match': tags } });
     expect(await refused('there', '"x"')).toEqual([412, 'precondition failed']);
     expect(await refused('absent', '"x"')).toEqual([404, 'object not found']);
+    const same = { headers: { 'if-none-match': etag } };
+    expect(await api.refusal('DELETE', pathOf('photos', 'there'), same)).toEqual([
+      412,
+      'precondition failed',
+    ]);
     expect(
       (await api.send('DELETE', pathOf('photos', 'there'), { headers: { 'if-match': etag } })).status,
     ).toBe(204);
