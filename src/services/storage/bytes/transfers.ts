@@ -8,11 +8,11 @@ export interface Transfers {
 }
 
 /** How many times as many places as are free a tenant may hold. */
-const share = 3;
+const share = 4;
 
 /**
  * Clients take as long as they like for a transfer, so a tenant that holds many times more places than are free gets no more: whatever
- * a few tenants hold, a place is left for the next one. Alone, a tenant may hold three of four places.
+ * a few tenants hold, a place is left for the next one. Alone, a tenant may hold four of five places.
  */
 export function createTransfers(most: number): Transfers {
   const held = new Map<string, number>();

@@ -10,7 +10,7 @@ let api: ReturnType<typeof tools>;
 beforeAll(async () => {
   server = await testServer({
     services: ['storage'],
-    env: { PLINTH_STORAGE_FSYNC: 'off', PLINTH_STORAGE_MAX_TRANSFERS: '4' },
+    env: { PLINTH_STORAGE_FSYNC: 'off', PLINTH_STORAGE_MAX_TRANSFERS: '5' },
   });
   api = tools(server);
 });
@@ -32,8 +32,8 @@ function held(tenant: string, key: string): ClientRequest {
 
 it('is limited, so that there is a place for the next tenant, and places come back', async () => {
   for (const tenant of ['acme', 'globex']) await api.bucket('photos', {}, { tenant });
-  const holding = Array.from({ length: 3 }, (_, at) => held('acme', `held-${at}`));
-  await until(async () => (await active()) === 3);
+  const holding = Array.from({ length: 4 }, (_, at) => held('acme', `held-${at}`));
+  await until(async () => (await active()) === 4);
   const put = (tenant: string) =>
     server.request('PUT', base + pathOf('photos', 'next'), putting('next', { tenant }));
   const refused = await put('acme');
