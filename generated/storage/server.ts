@@ -168,7 +168,7 @@ export interface Objects<Call = unknown> {
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
-  copy(request: { "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; bucket: T.BucketRef; body: T.CopyRequest }, call: Call): Promise<T.StoredObject>;
+  copy(request: { "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; bucket: T.BucketRef; body: T.CopyRequest }, call: Call): Promise<T.StoredObject>;
 
   /**
    * Deletes up to 1,000 objects. Objects that do not exist count as deleted.
@@ -281,7 +281,7 @@ export interface Objects<Call = unknown> {
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
-  delete(request: { store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "If-Match"?: T.EtagList | undefined; bucket: T.BucketRef; key: T.ObjectKey }, call: Call): Promise<void>;
+  delete(request: { store_expires?: T.LinkExpiry | undefined; store_kid?: T.LinkKeyId | undefined; store_tenant?: T.LinkTenant | undefined; store_subject?: T.LinkSubject | undefined; store_max_bytes?: T.LinkMaxBytes | undefined; store_content_type?: T.LinkContentType | undefined; store_if_none_match?: T.LinkCondition | undefined; store_signature?: T.LinkSignature | undefined; "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; bucket: T.BucketRef; key: T.ObjectKey }, call: Call): Promise<void>;
 
   /**
    * Changes the type, the headers or the metadata of an object, not its content. Its entity tag stays the same; `Last-Modified` changes.
@@ -301,10 +301,10 @@ export interface Objects<Call = unknown> {
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
-  update(request: { "If-Match"?: T.EtagList | undefined; bucket: T.BucketRef; key: T.ObjectKey; body: T.ObjectChanges }, call: Call): Promise<T.StoredObject>;
+  update(request: { "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; bucket: T.BucketRef; key: T.ObjectKey; body: T.ObjectChanges }, call: Call): Promise<T.StoredObject>;
 
   /**
-   * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. The permissions of its subject are checked again when the link is used.
+   * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. A link that was requested with an API key works only while the key is active and has that permission; other links work until they expire.
    *
    * Needs the scope `storage:read`.
    *
@@ -416,7 +416,7 @@ export interface Uploads<Call = unknown> {
    * - 500: An internal error occurred, or stored content is damaged; the log records the cause under the
    * - 503: The limit of simultaneous transfers is reached, or the database or the authorization service is
    */
-  complete(request: { "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; bucket: T.BucketRef; id: T.UploadId; body?: T.Completion | undefined }, call: Call): Promise<T.StoredObject>;
+  complete(request: { "If-Match"?: T.EtagList | undefined; "If-None-Match"?: T.EtagList | undefined; "If-Unmodified-Since"?: T.HttpDate | undefined; bucket: T.BucketRef; id: T.UploadId; body?: T.Completion | undefined }, call: Call): Promise<T.StoredObject>;
 
   /**
    * Stores a part, replacing any earlier part with its number. Its content type is ignored.

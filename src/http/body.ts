@@ -17,6 +17,9 @@ export type ReadBody = (req: IncomingMessage) => Promise<unknown> | AsyncIterabl
  */
 const patience = 64 * 1024 * 1024;
 
+/** How long the server reads them. */
+const longestDropMs = 60_000;
+
 /** The most bytes of a body that is parsed as soon as it is there. */
 const mostAtOnce = 64 * 1024;
 
@@ -167,22 +170,35 @@ async function* limited(
   askForBody(req);
   let size = 0;
   const chunks: AsyncIterable<Buffer> = req.iterator({ destroyOnReturn: false });
-  for await (const chunk of time ? inTime(chunks, time) : chunks) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(req, limit);
-    yield chunk;
+  try {
+    for await (const chunk of time ? inTime(chunks, time) : chunks) {
+      size += chunk.length;
+      if (size > limit) throw TooLarge(larger(limit));
+      yield chunk;
+    }
+  } finally {
+    // The reader may refuse the content before its end, and some clients read no response before they have sent everything.
+    if (!req.readableEnded && !req.destroyed) dropRest(req);
   }
+}
+
+const larger = (limit: number) => `body: larger than ${limit} bytes`;
+
+function tooLarge(req: IncomingMessage, limit: number) {
+  dropRest(req);
+  return TooLarge(larger(limit));
 }
 
 /**
  * Reads and drops the rest of a refused body, up to `patience`: closing at once would reset the connection before the
  * client has read the answer, and the client would never learn the reason.
  */
-function tooLarge(req: IncomingMessage, limit: number) {
+function dropRest(req: IncomingMessage): void {
   let left = patience;
+  const cut = setTimeout(() => req.destroy(), longestDropMs).unref();
+  req.once('close', () => clearTimeout(cut));
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) req.destroy();
   });
-  return TooLarge(`body: larger than ${limit} bytes`);
 }

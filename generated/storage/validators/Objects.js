@@ -2247,8 +2247,9 @@ return errors === 0;
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_copy_header = validate23;
-const schema35 = {"$id":"Objects_copy_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"}},"required":[],"additionalProperties":true};
+const schema35 = {"$id":"Objects_copy_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 const schema36 = {"type":"string","minLength":1,"maxLength":4096,"pattern":"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"};
+const schema38 = {"type":"string","minLength":1,"maxLength":64};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern5 = new RegExp("^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$", "u");
 
@@ -2368,6 +2369,53 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate23.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate23.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate23.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -2381,7 +2429,7 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_deleteMany_path = validate24;
-const schema38 = {"$id":"Objects_deleteMany_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+const schema39 = {"$id":"Objects_deleteMany_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_deleteMany_path" */;
@@ -2459,7 +2507,7 @@ return errors === 0;
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_deleteMany_query = validate25;
-const schema40 = {"$id":"Objects_deleteMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema41 = {"$id":"Objects_deleteMany_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_deleteMany_query" */;
@@ -2491,7 +2539,7 @@ return errors === 0;
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_list_path = validate26;
-const schema41 = {"$id":"Objects_list_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+const schema42 = {"$id":"Objects_list_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_list_path" */;
@@ -2569,10 +2617,10 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_list_query = validate27;
-const schema43 = {"$id":"Objects_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/ListingCursor"},"prefix":{"$ref":"contract#/$defs/KeyPrefix"},"delimiter":{"$ref":"contract#/$defs/Delimiter"},"start_after":{"$ref":"contract#/$defs/KeyPrefix"}},"required":[],"additionalProperties":false};
-const schema44 = {"type":"string","minLength":1,"maxLength":4096,"pattern":"^[A-Za-z0-9_-]+$"};
-const schema45 = {"type":"string","maxLength":1024};
-const schema46 = {"type":"string","minLength":1,"maxLength":16};
+const schema44 = {"$id":"Objects_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":1000,"default":100},"cursor":{"$ref":"contract#/$defs/ListingCursor"},"prefix":{"$ref":"contract#/$defs/KeyPrefix"},"delimiter":{"$ref":"contract#/$defs/Delimiter"},"start_after":{"$ref":"contract#/$defs/KeyPrefix"}},"required":[],"additionalProperties":false};
+const schema45 = {"type":"string","minLength":1,"maxLength":4096,"pattern":"^[A-Za-z0-9_-]+$"};
+const schema46 = {"type":"string","maxLength":1024};
+const schema47 = {"type":"string","minLength":1,"maxLength":16};
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
 const pattern9 = new RegExp("^[A-Za-z0-9_-]+$", "u");
 
@@ -2839,8 +2887,8 @@ return errors === 0;
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_put_path = validate28;
-const schema48 = {"$id":"Objects_put_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
-const schema50 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"};
+const schema49 = {"$id":"Objects_put_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema51 = {"type":"string","minLength":1,"maxLength":1024,"pattern":"^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$"};
 const pattern11 = new RegExp("^(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+(?:/(?!\\.{1,2}(?:/|$))[^/\\u0000-\\u001f\\u007f]+)*/?$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2977,15 +3025,15 @@ return errors === 0;
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_put_query = validate29;
-const schema51 = {"$id":"Objects_put_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
-const schema52 = {"type":"string","maxLength":32};
-const schema53 = {"type":"string","maxLength":64};
+const schema52 = {"$id":"Objects_put_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
+const schema53 = {"type":"string","maxLength":32};
 const schema54 = {"type":"string","maxLength":64};
-const schema55 = {"type":"string","maxLength":256};
-const schema56 = {"type":"string","maxLength":32};
-const schema57 = {"type":"string","maxLength":255};
-const schema58 = {"type":"string","maxLength":8};
-const schema59 = {"type":"string","maxLength":128};
+const schema55 = {"type":"string","maxLength":64};
+const schema56 = {"type":"string","maxLength":256};
+const schema57 = {"type":"string","maxLength":32};
+const schema58 = {"type":"string","maxLength":255};
+const schema59 = {"type":"string","maxLength":8};
+const schema60 = {"type":"string","maxLength":128};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_put_query" */;
@@ -3348,14 +3396,13 @@ return errors === 0;
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_put_header = validate30;
-const schema60 = {"$id":"Objects_put_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"},"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"cache-control":{"$ref":"contract#/$defs/CacheControl"},"content-disposition":{"$ref":"contract#/$defs/ContentDisposition"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"},"content-language":{"$ref":"contract#/$defs/ContentLanguage"}},"required":[],"additionalProperties":true};
-const schema61 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
-const schema62 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
-const schema65 = {"type":"string","minLength":1,"maxLength":64};
-const schema66 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema61 = {"$id":"Objects_put_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"},"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"cache-control":{"$ref":"contract#/$defs/CacheControl"},"content-disposition":{"$ref":"contract#/$defs/ContentDisposition"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"},"content-language":{"$ref":"contract#/$defs/ContentLanguage"}},"required":[],"additionalProperties":true};
+const schema62 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
+const schema63 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const schema67 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
 const schema68 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
 const schema69 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
+const schema70 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[ -~]+$"};
 const formats2 = require("ajv-formats/dist/formats").fullFormats.int64;
 const pattern12 = new RegExp("^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$", "u");
 const pattern15 = new RegExp("^[ -~]+$", "u");
@@ -3846,7 +3893,7 @@ return errors === 0;
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_get_path = validate31;
-const schema70 = {"$id":"Objects_get_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema71 = {"$id":"Objects_get_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_get_path" */;
@@ -3982,9 +4029,9 @@ return errors === 0;
 validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_get_query = validate32;
-const schema73 = {"$id":"Objects_get_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"},"download":{"$ref":"contract#/$defs/FileName"}},"required":[],"additionalProperties":false};
-const schema82 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
-const func38 = Object.prototype.hasOwnProperty;
+const schema74 = {"$id":"Objects_get_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"},"download":{"$ref":"contract#/$defs/FileName"}},"required":[],"additionalProperties":false};
+const schema83 = {"type":"string","minLength":1,"maxLength":255,"pattern":"^[^\\u0000-\\u001f\\u007f]+$"};
+const func40 = Object.prototype.hasOwnProperty;
 const pattern21 = new RegExp("^[^\\u0000-\\u001f\\u007f]+$", "u");
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4002,7 +4049,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func38.call(schema73.properties, key0))){
+if(!(func40.call(schema74.properties, key0))){
 validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -4401,9 +4448,9 @@ return errors === 0;
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_get_header = validate33;
-const schema83 = {"$id":"Objects_get_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-modified-since":{"$ref":"contract#/$defs/HttpDate"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"range":{"$ref":"contract#/$defs/ByteRange"},"if-range":{"$ref":"contract#/$defs/RangeCondition"}},"required":[],"additionalProperties":true};
-const schema88 = {"type":"string","maxLength":1024};
-const schema89 = {"type":"string","maxLength":128};
+const schema84 = {"$id":"Objects_get_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-modified-since":{"$ref":"contract#/$defs/HttpDate"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"},"range":{"$ref":"contract#/$defs/ByteRange"},"if-range":{"$ref":"contract#/$defs/RangeCondition"}},"required":[],"additionalProperties":true};
+const schema89 = {"type":"string","maxLength":1024};
+const schema90 = {"type":"string","maxLength":128};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_get_header" */;
@@ -4710,7 +4757,7 @@ return errors === 0;
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_head_path = validate34;
-const schema90 = {"$id":"Objects_head_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema91 = {"$id":"Objects_head_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_head_path" */;
@@ -4846,7 +4893,7 @@ return errors === 0;
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_head_query = validate35;
-const schema93 = {"$id":"Objects_head_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
+const schema94 = {"$id":"Objects_head_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_head_query" */;
@@ -5209,7 +5256,7 @@ return errors === 0;
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_head_header = validate36;
-const schema102 = {"$id":"Objects_head_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-modified-since":{"$ref":"contract#/$defs/HttpDate"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
+const schema103 = {"$id":"Objects_head_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-modified-since":{"$ref":"contract#/$defs/HttpDate"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_head_header" */;
@@ -5434,7 +5481,7 @@ return errors === 0;
 validate36.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_delete_path = validate37;
-const schema107 = {"$id":"Objects_delete_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema108 = {"$id":"Objects_delete_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_delete_path" */;
@@ -5570,7 +5617,7 @@ return errors === 0;
 validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_delete_query = validate38;
-const schema110 = {"$id":"Objects_delete_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
+const schema111 = {"$id":"Objects_delete_query","type":"object","properties":{"store_expires":{"$ref":"contract#/$defs/LinkExpiry"},"store_kid":{"$ref":"contract#/$defs/LinkKeyId"},"store_tenant":{"$ref":"contract#/$defs/LinkTenant"},"store_subject":{"$ref":"contract#/$defs/LinkSubject"},"store_max_bytes":{"$ref":"contract#/$defs/LinkMaxBytes"},"store_content_type":{"$ref":"contract#/$defs/LinkContentType"},"store_if_none_match":{"$ref":"contract#/$defs/LinkCondition"},"store_signature":{"$ref":"contract#/$defs/LinkSignature"}},"required":[],"additionalProperties":false};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_delete_query" */;
@@ -5933,7 +5980,7 @@ return errors === 0;
 validate38.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_delete_header = validate39;
-const schema119 = {"$id":"Objects_delete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"}},"required":[],"additionalProperties":true};
+const schema120 = {"$id":"Objects_delete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_delete_header" */;
@@ -5950,6 +5997,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["if-match"] !== undefined){
 let data0 = data["if-match"];
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -5993,6 +6041,110 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["if-none-match"] !== undefined){
+let data1 = data["if-none-match"];
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["if-none-match"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 4096){
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate39.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate39.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -6006,7 +6158,7 @@ return errors === 0;
 validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_path = validate40;
-const schema121 = {"$id":"Objects_update_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
+const schema124 = {"$id":"Objects_update_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"key":{"$ref":"contract#/$defs/ObjectKey","x-greedy":true}},"required":["bucket","key"],"additionalProperties":false};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_path" */;
@@ -6142,7 +6294,7 @@ return errors === 0;
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_query = validate41;
-const schema124 = {"$id":"Objects_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema127 = {"$id":"Objects_update_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_query" */;
@@ -6174,7 +6326,7 @@ return errors === 0;
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_update_header = validate42;
-const schema125 = {"$id":"Objects_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"}},"required":[],"additionalProperties":true};
+const schema128 = {"$id":"Objects_update_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_update_header" */;
@@ -6191,6 +6343,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data["if-match"] !== undefined){
 let data0 = data["if-match"];
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -6234,6 +6387,110 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["if-none-match"] !== undefined){
+let data1 = data["if-none-match"];
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["if-none-match"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 4096){
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/maxLength",keyword:"maxLength",params:{limit: 4096},message:"must NOT have more than 4096 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern5.test(data1)){
+validate42.errors = [{instancePath:instancePath+"/if-none-match",schemaPath:"contract#/$defs/EtagList/pattern",keyword:"pattern",params:{pattern: "^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"},message:"must match pattern \""+"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate42.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -6247,7 +6504,7 @@ return errors === 0;
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_presign_path = validate43;
-const schema127 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
+const schema132 = {"$id":"Objects_presign_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"}},"required":["bucket"],"additionalProperties":false};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_presign_path" */;
@@ -6325,7 +6582,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Objects_presign_query = validate44;
-const schema129 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema134 = {"$id":"Objects_presign_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Objects_presign_query" */;

@@ -2378,8 +2378,9 @@ return errors === 0;
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_complete_header = validate31;
-const schema53 = {"$id":"Uploads_complete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"}},"required":[],"additionalProperties":true};
+const schema53 = {"$id":"Uploads_complete_header","type":"object","properties":{"if-match":{"$ref":"contract#/$defs/EtagList"},"if-none-match":{"$ref":"contract#/$defs/EtagList"},"if-unmodified-since":{"$ref":"contract#/$defs/HttpDate"}},"required":[],"additionalProperties":true};
 const schema54 = {"type":"string","minLength":1,"maxLength":4096,"pattern":"^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$"};
+const schema56 = {"type":"string","minLength":1,"maxLength":64};
 const pattern13 = new RegExp("^[ \\t]*(\\*|(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\"([ \\t]*,[ \\t]*(W/)?\"[^\"\\u0000-\\u0020\\u007f]*\")*)[ \\t]*$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2498,6 +2499,53 @@ var valid0 = _errs5 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data["if-unmodified-since"] !== undefined){
+let data2 = data["if-unmodified-since"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate31.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["if-unmodified-since"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate31.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data2) < 1){
+validate31.errors = [{instancePath:instancePath+"/if-unmodified-since",schemaPath:"contract#/$defs/HttpDate/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 else {
@@ -2511,8 +2559,8 @@ return errors === 0;
 validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_uploadPart_path = validate32;
-const schema56 = {"$id":"Uploads_uploadPart_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"id":{"$ref":"contract#/$defs/UploadId"},"partNum":{"$ref":"contract#/$defs/PartNumber"}},"required":["bucket","id","partNum"],"additionalProperties":false};
-const schema59 = {"type":"integer","format":"int32","minimum":1,"maximum":10000};
+const schema57 = {"$id":"Uploads_uploadPart_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"id":{"$ref":"contract#/$defs/UploadId"},"partNum":{"$ref":"contract#/$defs/PartNumber"}},"required":["bucket","id","partNum"],"additionalProperties":false};
+const schema60 = {"type":"integer","format":"int32","minimum":1,"maximum":10000};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Uploads_uploadPart_path" */;
@@ -2687,7 +2735,7 @@ return errors === 0;
 validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_uploadPart_query = validate33;
-const schema60 = {"$id":"Uploads_uploadPart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema61 = {"$id":"Uploads_uploadPart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Uploads_uploadPart_query" */;
@@ -2719,9 +2767,9 @@ return errors === 0;
 validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_uploadPart_header = validate34;
-const schema61 = {"$id":"Uploads_uploadPart_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"}},"required":[],"additionalProperties":true};
-const schema62 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
-const schema63 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
+const schema62 = {"$id":"Uploads_uploadPart_header","type":"object","properties":{"content-length":{"$ref":"contract#/$defs/TransferBytes"},"x-store-checksum":{"$ref":"contract#/$defs/ExpectedChecksums"}},"required":[],"additionalProperties":true};
+const schema63 = {"type":"integer","format":"int64","minimum":0,"maximum":9007199254740991};
+const schema64 = {"type":"string","maxLength":256,"pattern":"^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$"};
 const formats8 = require("ajv-formats/dist/formats").fullFormats.int64;
 const pattern17 = new RegExp("^(((sha256:)?[0-9A-Fa-f]{64}|crc32c:[0-9A-Fa-f]{8}|md5:[0-9A-Fa-f]{32})([ \\t]*,[ \\t]*(?!$)|$)){1,3}$", "u");
 
@@ -2846,7 +2894,7 @@ return errors === 0;
 validate34.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_copyPart_path = validate35;
-const schema64 = {"$id":"Uploads_copyPart_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"id":{"$ref":"contract#/$defs/UploadId"},"partNum":{"$ref":"contract#/$defs/PartNumber"}},"required":["bucket","id","partNum"],"additionalProperties":false};
+const schema65 = {"$id":"Uploads_copyPart_path","type":"object","properties":{"bucket":{"$ref":"contract#/$defs/BucketRef"},"id":{"$ref":"contract#/$defs/UploadId"},"partNum":{"$ref":"contract#/$defs/PartNumber"}},"required":["bucket","id","partNum"],"additionalProperties":false};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Uploads_copyPart_path" */;
@@ -3021,7 +3069,7 @@ return errors === 0;
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Uploads_copyPart_query = validate36;
-const schema68 = {"$id":"Uploads_copyPart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema69 = {"$id":"Uploads_copyPart_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Uploads_copyPart_query" */;

@@ -28,6 +28,7 @@ import type { Deps } from './deps.ts';
 import { encodeError } from './errors.ts';
 import { linkCallers } from './links/link-callers.ts';
 import { linkKeysOf } from './links/link-keys.ts';
+import { asks, subjectJudge } from './links/link-subjects.ts';
 import { objects } from './objects/objects.ts';
 import { createShelf } from './objects/shelf.ts';
 import { allowsPreflight } from './preflights.ts';
@@ -42,12 +43,13 @@ import { createWriter } from './writes.ts';
 
 const documented = '/store/v1';
 
-export const storage: ServiceModule<typeof settings> = {
+export const storage: ServiceModule<typeof settings, typeof asks> = {
   name: 'storage',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
+  asks,
   basePath: ({ basePath }) => ({ documented, served: basePath }),
-  async create({ db, settings, sealer, dataDir, publicUrl, log }): Promise<Service> {
+  async create({ db, settings, sealer, dataDir, publicUrl, log, ports }): Promise<Service> {
     const dir = settings.dir || join(dataDir, 'storage');
     const { linkSecret } = await openStore({ sql: db.sql, sealer, dir });
     if (settings.fsync === 'off') log.warn('PLINTH_STORAGE_FSYNC is off: acknowledged content may be lost');
@@ -77,7 +79,7 @@ export const storage: ServiceModule<typeof settings> = {
       raw: [s3Facade({ ...deps, buckets: bucketChanges(deps) }, settings.s3Port)],
       outbox: {},
       sweeps: [collector(deps), orphanSweep(deps), emptying(deps), uploadSweep(deps), ...sealSweeps(deps)],
-      identify: linkCallers(deps),
+      identify: linkCallers({ ...deps, mayStill: subjectJudge(ports) }),
       allowsOrigin: allowsPreflight(settings.basePath),
       limits: limitsOf(settings),
     };

@@ -22,7 +22,7 @@ export const settings = {
   maxObjectBytes: integer('PLINTH_STORAGE_MAX_OBJECT_BYTES', 5 * gibibyte, { min: 1, max: 5 * gibibyte }),
   /** The fewest bytes of a part that is not the last one. */
   minPartBytes: integer('PLINTH_STORAGE_MIN_PART_BYTES', 0, { min: 0, max: gibibyte }),
-  /** The most contents that each process receives or sends at once. */
+  /** The most contents that each process receives or sends at once; one tenant gets at most four of five. */
   maxTransfers: integer('PLINTH_STORAGE_MAX_TRANSFERS', 256, { min: 1, max: 10_000 }),
   /** How long a client may neither send nor take anything. */
   idleTimeoutMs: duration('PLINTH_STORAGE_IDLE_TIMEOUT', '30s', { min: '1s', max: '10m' }),

@@ -66,10 +66,12 @@ export const filesOf = async ({ db }: Pick<TestServer, 'db'>): Promise<string[]>
 export const rawStatus = (
   { url, rootToken }: Pick<TestServer, 'url' | 'rootToken'>,
   path: string,
+  { token = rootToken }: Pick<TestRequest, 'token'> = {},
 ): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
-    get({ hostname, port, path, headers: { authorization: `Bearer ${rootToken}` } }, (response) => {
+    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    get({ hostname, port, path, headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     }).on('error', reject);

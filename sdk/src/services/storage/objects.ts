@@ -40,6 +40,8 @@ export interface Objects {
       'If-Match'?: T.EtagList | undefined;
       /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
+      /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
+      'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       body: T.CopyRequest;
@@ -171,10 +173,7 @@ export interface Objects {
       'If-Match'?: T.EtagList | undefined;
       /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
-      /**
-       * Only if the existing object was not changed after this time. Ignored together with
-       * `If-Match`.
-       */
+      /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
       'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** Stored, and returned with the object. */
       'Cache-Control'?: T.CacheControl | undefined;
@@ -357,8 +356,12 @@ export interface Objects {
       store_if_none_match?: T.LinkCondition | undefined;
       /** HMAC-SHA256 over the method, the key and all other parameters, as lower-case hex. */
       store_signature?: T.LinkSignature | undefined;
-      /** Only if the object has one of these entity tags. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
+      'If-None-Match'?: T.EtagList | undefined;
+      /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
+      'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
@@ -392,8 +395,12 @@ export interface Objects {
    */
   readonly update: (
     request: {
-      /** Only if the object has one of these entity tags. */
+      /** Only if the existing object has one of these entity tags; with `*`, only if there is one. */
       'If-Match'?: T.EtagList | undefined;
+      /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
+      'If-None-Match'?: T.EtagList | undefined;
+      /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
+      'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       /** The key; its slashes may be written literally or as `%2F`. A plus sign means a plus sign. */
@@ -404,7 +411,7 @@ export interface Objects {
   ) => Answer<T.StoredObject, T.Error>;
 
   /**
-   * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. The permissions of its subject are checked again when the link is used.
+   * Creates a link to read, upload or delete one object without a credential. A link for uploads or deletions needs `storage:write`. A link that was requested with an API key works only while the key is active and has that permission; other links work until they expire.
    *
    * Needs the scope `storage:read`.
    *
@@ -441,7 +448,7 @@ export const objectsOf = (client: Client): Objects =>
     copy: {
       verb: 'POST',
       path: '/store/v1/buckets/{bucket}/copy',
-      headers: ['If-Match', 'If-None-Match'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       body: 'application/json',
       creates: true,
     },
@@ -485,13 +492,13 @@ export const objectsOf = (client: Client): Objects =>
     delete: {
       verb: 'DELETE',
       path: '/store/v1/buckets/{bucket}/objects/{+key}',
-      headers: ['If-Match'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       empty: [204],
     },
     update: {
       verb: 'PATCH',
       path: '/store/v1/buckets/{bucket}/objects/{+key}',
-      headers: ['If-Match'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       body: 'application/json',
     },
     presign: {

@@ -172,6 +172,8 @@ export interface Uploads {
       'If-Match'?: T.EtagList | undefined;
       /** Only if the existing object has none of these entity tags; with `*`, only if there is none. */
       'If-None-Match'?: T.EtagList | undefined;
+      /** Only if the existing object was not changed after this time. Ignored together with `If-Match`. */
+      'If-Unmodified-Since'?: T.HttpDate | undefined;
       /** A bucket, by its name or by its id. */
       bucket: T.BucketRef;
       /** Id of an upload. */
@@ -284,7 +286,7 @@ export const uploadsOf = (client: Client): Uploads =>
     complete: {
       verb: 'POST',
       path: '/store/v1/buckets/{bucket}/uploads/{id}/complete',
-      headers: ['If-Match', 'If-None-Match'],
+      headers: ['If-Match', 'If-None-Match', 'If-Unmodified-Since'],
       body: 'application/json',
     },
     uploadPart: {

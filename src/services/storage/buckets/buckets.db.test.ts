@@ -122,3 +122,19 @@ describe('a bucket', () => {
     expect(await api.bytes('mine', 'a')).toEqual(Buffer.from('x'));
   });
 });
+
+it('is deleted before or after an object is put into it, and never with it', async () => {
+  for (let round = 0; round < 20; round++) {
+    await api.bucket('raced');
+    const [put, deleted] = await Promise.all([
+      server.request('PUT', base + pathOf('raced', 'a'), putting('a')),
+      server.request('DELETE', `${base}/buckets/raced`),
+    ]);
+    const statuses = [put.status, deleted.status];
+    if (put.status === 201) {
+      expect(statuses).toEqual([201, 409]);
+      expect((await api.bytes('raced', 'a')).toString()).toBe('a');
+      await api.send('DELETE', '/buckets/raced?force=true');
+    } else expect(statuses).toEqual([404, 204]);
+  }
+});

@@ -15,6 +15,7 @@ import type { Transfers } from './transfers.ts';
 
 /** Content as a client sends it. */
 export interface Incoming {
+  readonly tenant: string;
   readonly source: AsyncIterable<Uint8Array>;
   readonly expected?: ExpectedChecksums;
   /** The MD5 of the content in hexadecimal digits, known once the source has ended; it is kept with the bytes. */
@@ -50,8 +51,8 @@ export interface IntakeDeps {
 
 export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Intake {
   return {
-    async take(incoming, commit) {
-      const end = transfers.begin();
+    async take({ tenant, ...incoming }, commit) {
+      const end = transfers.begin(tenant);
       try {
         return await pointed(await receive(incoming), commit);
       } finally {
@@ -60,7 +61,8 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
     },
   };
 
-  async function receive({ source, expected = {}, most, md5 }: Incoming): Promise<Received> {
+  async function receive(incoming: Omit<Incoming, 'tenant'>): Promise<Received> {
+    const { source, expected = {}, most, md5 } = incoming;
     const hasher = contentHasher(expected);
     const sums = blockSums();
     const digested: { value?: Digests } = {};
@@ -105,8 +107,9 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
     commit: (received: Received) => Promise<T>,
   ): Promise<T> {
     const { blob } = received;
+    // A file that cannot be deleted now is left to the sweep: the outcome of the commit stands.
     const drop = async () => {
-      if (blob?.content === null) await driver.delete([blob.id]);
+      if (blob?.content === null) await driver.delete([blob.id]).catch(() => {});
     };
     try {
       const result = await commit(received);

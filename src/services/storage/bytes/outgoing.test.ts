@@ -26,7 +26,7 @@ describe('a transfer', () => {
 
   test('lasts until the last piece', async () => {
     const { pieces, state } = made(3);
-    const sent = await begun(pieces);
+    const sent = await begun('acme', pieces);
     const found: number[] = [];
     for await (const [piece] of sent) {
       expect(transfers.active()).toBe(1);
@@ -38,7 +38,7 @@ describe('a transfer', () => {
 
   test.each([0, 1])('ends when its reader goes after %i pieces', async (count) => {
     const { pieces, state } = made(3);
-    const sent = await begun(pieces);
+    const sent = await begun('acme', pieces);
     for (let piece = 0; piece < count; piece++) await sent.next();
     await sent.return();
     expect([transfers.active(), state.closed]).toEqual([0, true]);
@@ -47,21 +47,21 @@ describe('a transfer', () => {
 
   test.each([0, 1])('ends when piece %i cannot be read', async (count) => {
     const read = async () => {
-      for await (const _ of await begun(made(count, true).pieces)) expect(transfers.active()).toBe(1);
+      for await (const _ of await begun('acme', made(count, true).pieces)) expect(transfers.active()).toBe(1);
     };
     await expect(read()).rejects.toThrow('damaged');
     expect(transfers.active()).toBe(0);
   });
 
   test('without pieces ends at once', async () => {
-    const sent = await begun(made(0).pieces);
+    const sent = await begun('acme', made(0).pieces);
     expect((await sent.next()).done).toBe(true);
     expect(transfers.active()).toBe(0);
   });
 
   test('is refused when there are too many', async () => {
-    const sent = await begun(made(1).pieces);
-    await expect(begun(made(1).pieces)).rejects.toThrow('too many active transfers');
+    const sent = await begun('acme', made(1).pieces);
+    await expect(begun('acme', made(1).pieces)).rejects.toThrow('too many active transfers');
     await sent.return();
   });
 });

@@ -15,7 +15,7 @@ export interface Outgoing {
    * Begins a transfer, which lasts until the pieces end or are returned. The first one is read before, so that its damage can still be
    * answered.
    */
-  readonly begun: (pieces: Pieces) => Promise<Pieces>;
+  readonly begun: (tenant: string, pieces: Pieces) => Promise<Pieces>;
 }
 
 export interface OutgoingDeps {
@@ -32,8 +32,8 @@ export const createOutgoing = ({ db, transfers, readBlob }: OutgoingDeps): Outgo
     yield* readBlob(tenant, blob, span);
   },
 
-  async begun(pieces) {
-    const end = transfers.begin();
+  async begun(tenant, pieces) {
+    const end = transfers.begin(tenant);
     try {
       return resumed(await pieces.next(), pieces, end);
     } catch (error) {

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { checkSize } from '../objects/admission.ts';
 import { plainFields } from '../objects/object-fields.ts';
 import type { ObjectRow } from '../objects/objects.store.ts';
-import { isKnown, spanOf } from '../objects/reading.ts';
+import { isKnown, rangeHeaders, spanOf } from '../objects/reading.ts';
 import { contentHeaders } from '../objects/responses.ts';
 import { defaultQuota } from '../usage.ts';
 import { casStore } from './cas.store.ts';
@@ -24,10 +24,15 @@ export function cas(deps: CasDeps) {
     async put({ ref, body, ...headers }, context) {
       const expected = parseChecksums(headers['X-Store-Checksum']);
       checkSize(headers['Content-Length'], most);
-      const stored = await intake.take({ source: body, expected, most }, async (received) => {
-        const commit = db.transaction((sql) => casStore(sql).put({ author: context, ref, quota }, received));
-        return { ...(await quotas.noting(context, undefined, commit)), received };
-      });
+      const stored = await intake.take(
+        { tenant: context.tenant, source: body, expected, most },
+        async (received) => {
+          const commit = db.transaction((sql) =>
+            casStore(sql).put({ author: context, ref, quota }, received),
+          );
+          return { ...(await quotas.noting(context, undefined, commit)), received };
+        },
+      );
       context.reply.status(stored.created ? 201 : 200);
       const { sha256, size } = stored.received;
       const { deduplicated, refs: references } = stored;
@@ -37,8 +42,10 @@ export function cas(deps: CasDeps) {
     async get({ hash, ...request }, context) {
       const entry = await find(context.tenant, hash);
       if (isKnown(request, entry, context)) return;
-      const span = spanOf(request, entry, context);
-      const content = await outgoing.begun(outgoing.ofBlob(context.tenant, entry.blob_id, span));
+      const span = spanOf(request, entry);
+      const pieces = outgoing.ofBlob(context.tenant, entry.blob_id, span);
+      const content = await outgoing.begun(context.tenant, pieces);
+      rangeHeaders(context.reply, span, entry.size);
       contentHeaders(context.reply, entry, span);
       return content;
     },

@@ -45,6 +45,8 @@ describe('dates in headers', () => {
     expect([yearOf(year), yearOf(year + 10), yearOf(year - 40)]).toEqual([year, year + 10, year - 40]);
   });
 
+  test('there is no year 0', () => expect(parseHttpDate('Sat, 01 Jan 0000 00:00:00 GMT')).toBeUndefined());
+
   test('every second survives', () => {
     const date = fc.date({ min: new Date('1000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     fc.assert(

@@ -24,7 +24,9 @@ function dateOf({ day, month, year, time }: Record<'day' | 'month' | 'year' | 't
   const text = `${fullYear(year)}-${two(number)}-${two(Number(day))}T${time.replace(/:60$/, ':59')}Z`;
   const date = new Date(text);
   // `Date` turns 30 February into 2 March.
-  return Number.isNaN(date.getTime()) || date.getUTCDate() !== Number(day) ? undefined : date;
+  const isDate = !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day);
+  // There is no year 0, and the database refuses it.
+  return isDate && date.getUTCFullYear() > 0 ? date : undefined;
 }
 
 const two = (number: number) => String(number).padStart(2, '0');

@@ -9,10 +9,14 @@ export const mostKeyBytes = 1024;
  * @throws Invalid when the key is missing or is no key
  */
 export function keyFromPath(url: string): string {
-  return checkKey(decodeUtf8(percentDecoded(rawKey(url))));
+  return checkKey(decodeUtf8(percentDecoded(rawPlace(url).key)));
 }
 
-function rawKey(url: string): string {
+/** The bucket in the same path, as it is written there; empty when there is none. */
+export const bucketInPath = (url: string): string => rawPlace(url).bucket;
+
+/** A key may itself look like the path of an object: the first bucket in the path is the one that the router sees. */
+function rawPlace(url: string): { readonly bucket: string; readonly key: string } {
   const path = url.split('?', 1)[0]!;
   let from = 0;
   let before = ['', ''];
@@ -20,11 +24,12 @@ function rawKey(url: string): string {
     const slash = path.indexOf('/', from);
     const end = slash < 0 ? path.length : slash;
     const segment = path.slice(from, end);
-    if (isWord(segment, 'objects') && isWord(before[0]!, 'buckets')) return path.slice(end + 1);
+    if (isWord(segment, 'objects') && isWord(before[0]!, 'buckets'))
+      return { bucket: before[1]!, key: path.slice(end + 1) };
     before = [before[1]!, segment];
     from = end + 1;
   }
-  return '';
+  return { bucket: '', key: '' };
 }
 
 /** The router also accepts the words of a path with some of their letters percent-encoded. */

@@ -4,18 +4,25 @@ import type { CredentialRequest, OwnCredentials } from '../../../http/service.ts
 import { DomainError } from '../../../lib/errors.ts';
 import { type BucketRow, bucketStore } from '../buckets/buckets.store.ts';
 import { isSignedLink, linkKey } from '../content/link-signature.ts';
-import { keyFromPath } from '../content/object-key.ts';
+import { bucketInPath, keyFromPath } from '../content/object-key.ts';
 import { LinkInvalid } from '../errors.ts';
 import type { LinkKeys } from './link-keys.ts';
+import type { SubjectJudge } from './link-subjects.ts';
 
 /** The operations that links can be made for. */
 const linkable: ReadonlySet<string> = new Set([
   ...['Objects_get', 'Objects_head', 'Objects_put', 'Objects_delete'],
 ]);
 
+export interface LinkCallersDeps {
+  readonly db: Database;
+  readonly linkKeys: LinkKeys;
+  readonly mayStill: SubjectJudge;
+}
+
 /** Identifies those who use a signed link: they act for whoever had the link made. All links that are not valid fail in the same way. */
 export const linkCallers =
-  ({ db, linkKeys }: { readonly db: Database; readonly linkKeys: LinkKeys }): OwnCredentials =>
+  ({ db, linkKeys, mayStill }: LinkCallersDeps): OwnCredentials =>
   async (request) => {
     const parameters = parametersOf(request.url);
     if (!linkable.has(request.operation) || !parameters.has('store_signature')) return undefined;
@@ -27,7 +34,11 @@ export const linkCallers =
       link !== undefined &&
       isSignedLink(key, { method: request.method, key: link.key, parameters: link.signed }, link.signature);
     if (!isSigned || !bucket || !linkKeys.has(link.kid) || !isUsable(link, request)) throw LinkInvalid();
-    return callerOf(link, bucket, request.method);
+    const caller = callerOf(link, bucket, request.method);
+    const { requestId } = request;
+    const maker = { tenant: caller.tenant, app: caller.app, subject: link.signed['store_subject'] };
+    if (!(await mayStill({ ...maker, scope: caller.scopes[0]!, requestId }))) throw LinkInvalid();
+    return caller;
   };
 
 const nobodys = Buffer.alloc(32);
@@ -50,10 +61,9 @@ function readLink({ url }: CredentialRequest, parameters: URLSearchParams): Link
   const { store_signature: signature, ...signed } = Object.fromEntries(parameters);
   const { store_tenant: tenant, store_kid: kid } = signed;
   const isOnce = [...parameters].length === Object.keys(signed).length + 1;
-  const bucket = /\/buckets\/([^/?#]+)\/objects\//.exec(url)?.[1];
   const key = keyIn(url);
-  if (!isOnce || [signature, tenant, kid, bucket, key].includes(undefined)) return undefined;
-  return { bucket: bucket!, key: key!, tenant: tenant!, kid: kid!, signature: signature!, signed };
+  if (!isOnce || [signature, tenant, kid, key].includes(undefined)) return undefined;
+  return { bucket: bucketInPath(url), key: key!, tenant: tenant!, kid: kid!, signature: signature!, signed };
 }
 
 function keyIn(url: string): string | undefined {

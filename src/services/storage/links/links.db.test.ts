@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignedLink } from '../../../../generated/storage/types.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { pathOf, tools } from '../testing.ts';
+import { base, pathOf, rawStatus, tools } from '../testing.ts';
 
 const secret = (digit: string) => digit.repeat(64);
 let server: TestServer;
@@ -71,6 +71,17 @@ describe('a link', () => {
     );
     for (const changed of changes)
       expect([changed, ...(await refused(changed))]).toEqual([changed, ...invalid]);
+  });
+
+  it('is worth nothing for another bucket, whatever its key looks like', async () => {
+    const key = 'a/buckets/photos/objects/b';
+    await api.bucket('other');
+    await api.put('photos', key, 'meant');
+    await api.put('other', key, 'not meant');
+    const { url } = await presign({ key, method: 'GET' });
+    expect(await (await use(url)).text()).toBe('meant');
+    const path = `${base}/%62uckets/other/objects/${key}?${url.split('?')[1]}`;
+    expect(await rawStatus(server, path, { token: null })).toBe(403);
   });
 
   it('ends when its time is over', async () => {
@@ -166,5 +177,41 @@ it('links of an older key are accepted, and new ones are signed with the first',
     expect(await (await use(body.url)).text()).toBe('a report');
   } finally {
     await older.close();
+  }
+});
+
+it('links end with the API key that had them made, and with its rights', async () => {
+  const both = await testServer({ services: ['storage', 'keys'] });
+  try {
+    const { send, bucket, put } = tools(both);
+    await bucket('photos');
+    await put('photos', 'cat.jpg', 'a cat');
+    const keysPath = '/keys/v1/keys';
+    const linkOf = async (name: string) => {
+      const scopes = ['storage:read', 'storage:write'];
+      const { raw_key, key } = (await both.request('POST', keysPath, { body: { name, scopes } })).body;
+      const presigned = async (method: string) => {
+        const options = { apiKey: raw_key as string, body: { key: 'cat.jpg', method } };
+        const { url } = (await send('POST', '/buckets/photos/presign', options)).body as SignedLink;
+        return url.replace(/^http:\/\/[^/]+/, both.url);
+      };
+      return { id: key.id as string, get: await presigned('GET'), remove: await presigned('DELETE') };
+    };
+    const [kept, revoked, narrowed] = [
+      await linkOf('kept'),
+      await linkOf('revoked'),
+      await linkOf('narrowed'),
+    ];
+    const status = async (url: string, method = 'GET') => (await fetch(url, { method })).status;
+    expect([await status(revoked.get), await status(narrowed.get)]).toEqual([200, 200]);
+    await both.request('DELETE', `${keysPath}/${revoked.id}`);
+    await both.request('DELETE', `${keysPath}/${narrowed.id}/scopes`, {
+      body: { scopes: ['storage:write'] },
+    });
+    expect(await status(revoked.get)).toBe(403);
+    expect([await status(narrowed.get), await status(narrowed.remove, 'DELETE')]).toEqual([200, 403]);
+    expect([await status(kept.get), await status(kept.remove, 'DELETE')]).toEqual([200, 204]);
+  } finally {
+    await both.close();
   }
 });

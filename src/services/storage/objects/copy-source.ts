@@ -6,6 +6,11 @@ import { checkKey } from '../content/object-key.ts';
 import { ObjectNotFound } from '../errors.ts';
 import type { CopySource, Shelf } from './shelf.ts';
 
+/** Whoever copies content learns its checksum, and with parts of single bytes all of it. */
+export function checkMayRead(context: Pick<Context, 'holds'>): void {
+  if (!context.holds('storage:read')) throw Forbidden('missing scope storage:read');
+}
+
 /** Finds what a request wants to copy, which the caller must be allowed to read. */
 export async function copySource(
   shelf: Shelf,
@@ -15,7 +20,7 @@ export async function copySource(
 ): Promise<CopySource> {
   if ((source_key === null) === (source_hash === null))
     throw Invalid('source_key: exactly one of source_key and source_hash');
-  if (!context.holds('storage:read')) throw Forbidden('missing scope storage:read');
+  checkMayRead(context);
   if (source_key !== null) {
     const found = await shelf.find(context.tenant, source_bucket ?? target.id, checkKey(source_key));
     if (found.object === undefined) throw ObjectNotFound();

@@ -7,9 +7,9 @@ export function createObjectReader(deps: OutgoingDeps) {
   const { ofBlob, begun } = createOutgoing(deps);
   return async (tenant: string, found: Found, span: Span): Promise<Pieces | undefined> => {
     const { object, blob } = found;
-    if (object.segments === 0) return await begun(ofBlob(tenant, object.blob_id, span, blob));
+    if (object.segments === 0) return await begun(tenant, ofBlob(tenant, object.blob_id, span, blob));
     const segments = await objectStore(deps.db.sql).segments(tenant, found, span);
-    return segments.length === 0 ? undefined : await begun(ofSegments(tenant, segments, span));
+    return segments.length === 0 ? undefined : await begun(tenant, ofSegments(tenant, segments, span));
   };
 
   async function* ofSegments(tenant: string, segments: readonly Segment[], span: Span): Pieces {

@@ -172,6 +172,18 @@ describe('deletion of many', () => {
     });
     expect(await api.refusal('GET', pathOf('photos', 'many/1'))).toEqual([404, 'object not found']);
   });
+
+  it('takes several transactions for objects of very many parts, so that others can write meanwhile', async () => {
+    const keys = ['parts/1', 'parts/2', 'parts/3'];
+    for (const key of keys) await api.put('photos', key, 'x');
+    await server.db.sql`update storage.objects set segments = 6000 where key in ('parts/2', 'parts/3')`;
+    const { body } = await api.send('POST', '/buckets/photos/delete', { body: { keys } });
+    expect(body).toEqual({ deleted: keys, errors: [] });
+    const told = await server.db.sql<{ transaction: string }[]>`
+      select distinct xmin::text as transaction from storage.outbox
+      where type = 'storage.object.deleted' and starts_with(subject, 'photos/parts/')`;
+    expect(told).toHaveLength(2);
+  });
 });
 
 describe('a copy', () => {

@@ -8,6 +8,7 @@ import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
 import type { WriteCondition } from '../content/conditions.ts';
 import { constraints, ObjectNotFound } from '../errors.ts';
 import { type DefaultQuota, writer } from '../usage.ts';
+import type { Sized } from './deletion-batches.ts';
 
 /** What is stored with content besides the content. */
 export interface ObjectFields {
@@ -185,6 +186,13 @@ export const objectStore = (sql: Sql) => ({
     );
     if (!row) throw ObjectNotFound();
     return row;
+  },
+
+  /** Those of the objects under these keys that have parts. */
+  async inParts(tenant: string, bucketId: string, keys: readonly string[]): Promise<Sized[]> {
+    return await sql<Sized[]>`
+      select key, segments from storage.objects
+      where tenant_id = ${tenant} and bucket_id = ${bucketId} and key = any(${[...keys]}::text[]) and segments > 0`;
   },
 
   /** Deletes objects and returns the keys of those that were there; `silently` without events. */

@@ -14,7 +14,7 @@ import { copySource } from './copy-source.ts';
 import { deleteKeys } from './deletions.ts';
 import { changedFields, fieldsInHeaders, fieldsOfCopy } from './object-fields.ts';
 import type { Found } from './objects.store.ts';
-import { conditionsOf, isKnown, spanOf } from './reading.ts';
+import { conditionsOf, isKnown, rangeHeaders, spanOf } from './reading.ts';
 import { readsAtOnce } from './shelf.ts';
 import { answerKept, contentHeaders } from './responses.ts';
 
@@ -43,9 +43,10 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
       for (let attempt = 1; attempt <= mostAttempts; attempt++) {
         const found = await find(request, context);
         if (isKnown(request, found.object, context)) return;
-        const span = spanOf(request, found.object, context);
+        const span = spanOf(request, found.object);
         const content = await shelf.read(context.tenant, found, span);
         if (content === undefined) continue;
+        rangeHeaders(context.reply, span, found.object.size);
         contentHeaders(context.reply, found.object, span, download);
         return content;
       }

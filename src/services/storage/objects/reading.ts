@@ -1,4 +1,4 @@
-import type { Context } from '../../../http/context.ts';
+import type { Context, Reply } from '../../../http/context.ts';
 import type { Span } from '../bytes/blob-reader.ts';
 import { type ConditionHeaders, judgeRead } from '../content/conditions.ts';
 import { rangeOf } from '../content/range.ts';
@@ -36,13 +36,23 @@ interface Ranged {
   readonly 'If-Range'?: string | undefined;
 }
 
-/** The bytes to send; sets the status of a range. */
-export function spanOf(request: Ranged, object: ObjectRow, { reply }: Context): Span {
+/** The bytes to send. */
+export interface AskedSpan extends Span {
+  /** Whether the request asks for a range, which may be as long as the whole. */
+  readonly isRange: boolean;
+}
+
+export function spanOf(request: Ranged, object: ObjectRow): AskedSpan {
   const { size } = object;
   const range = rangeOf({ range: request.Range, ifRange: request['If-Range'] }, size, object);
-  if (range === 'whole') return { start: 0, end: size };
+  if (range === 'whole') return { start: 0, end: size, isRange: false };
   if (range === 'unsatisfiable') throw RangeBeyond(size);
+  return { start: range.start, end: range.end + 1, isRange: true };
+}
+
+/** Sets the status of a range and says which one it is, once it is certain which version is sent. */
+export function rangeHeaders(reply: Reply, { start, end, isRange }: AskedSpan, size: number): void {
+  if (!isRange) return;
   reply.status(206);
-  reply.header('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
-  return { start: range.start, end: range.end + 1 };
+  reply.header('Content-Range', `bytes ${start}-${end - 1}/${size}`);
 }

@@ -13,6 +13,7 @@ import type { Quotas } from '../quotas.ts';
 import { defaultQuota, writer } from '../usage.ts';
 import type { Settings } from '../settings.ts';
 import { checkSize, checkType, mostBytes } from './admission.ts';
+import { deletionBatches } from './deletion-batches.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
   type Asked,
@@ -47,7 +48,7 @@ export interface Kept {
 }
 
 /** An object to store from the bytes of a request. */
-export interface Putting extends Omit<Incoming, 'most'> {
+export interface Putting extends Omit<Incoming, 'most' | 'tenant'> {
   readonly key: string;
   readonly fields: ObjectFields;
   readonly conditions?: ConditionHeaders;
@@ -98,7 +99,10 @@ export interface Shelf {
     changes: Partial<ObjectFields>,
     conditions?: ConditionHeaders,
   ): Promise<Kept>;
-  /** Deletes objects and returns the keys of those that were there. With conditions, they must hold for each of them. */
+  /**
+   * Deletes objects and returns the keys of those that were there, all at once unless they have very many parts. With conditions, they
+   * must hold for each of them.
+   */
   delete(
     author: Author,
     bucket: BucketRow,
@@ -149,18 +153,16 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
           checkWrite(conditions, (await this.find(author.tenant, bucket.id, key)).object);
         await quotas.checkRoom(author, bucket, declaredSize ?? 0, key);
       }
-      return await intake.take({ ...incoming, most: limit }, async ({ blob, size, sha256 }) => {
-        const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
-        const condition = writeCondition(conditions) ?? null;
-        const commit = puts.commit(author.tenant, bucket.id, {
-          author: writer(author),
-          object,
-          blob,
-          condition,
-        });
-        const committed = await quotas.noting(author, bucket, commit);
-        return { ...keptOf(object, committed), blob_id: committed.blob_id };
-      });
+      return await intake.take(
+        { ...incoming, tenant: author.tenant, most: limit },
+        async ({ blob, size, sha256 }) => {
+          const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
+          const condition = writeCondition(conditions) ?? null;
+          const put = { author: writer(author), object, blob, condition };
+          const committed = await quotas.noting(author, bucket, puts.commit(author.tenant, bucket.id, put));
+          return { ...keptOf(object, committed), blob_id: committed.blob_id };
+        },
+      );
     },
 
     async copy(author, bucket, { source, key, fields, conditions }) {
@@ -189,8 +191,14 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       });
     },
 
-    delete: (author, bucket, keys, conditions) =>
-      db.transaction((sql) => objectStore(sql).delete(commitOf(author, bucket, conditions), keys)),
+    async delete(author, bucket, keys, conditions) {
+      const commit = commitOf(author, bucket, conditions);
+      const inParts = keys.length > 1 ? await store.inParts(author.tenant, bucket.id, keys) : [];
+      const deleted: string[] = [];
+      for (const batch of deletionBatches(keys, inParts))
+        deleted.push(...(await db.transaction((sql) => objectStore(sql).delete(commit, batch))));
+      return deleted;
+    },
 
     list: (tenant, bucket, request) => listingStore(db.sql).list(tenant, bucket.id, request),
   };

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../../testing/server.ts';
 import { base, filesOf, pathOf, putting, tools } from '../testing.ts';
@@ -59,11 +61,24 @@ describe('conditions of a write', () => {
     expect(await judged('there', { 'if-none-match': etag })).toBe(412);
     expect(await judged('there', { 'if-none-match': '"x"' })).toBe(200);
     expect(await judged('there', { 'if-unmodified-since': before })).toBe(412);
+    expect(await judged('there', { 'if-unmodified-since': 'Sat, 01 Jan 0000 00:00:00 GMT' })).toBe(200);
+    const late = { headers: { 'if-unmodified-since': before } };
+    for (const [method, path, body] of [
+      ['DELETE', pathOf('photos', 'there'), undefined],
+      ['PATCH', pathOf('photos', 'there'), { metadata: {} }],
+      ['POST', '/buckets/photos/copy', { key: 'there', source_key: 'there', metadata_directive: 'replace' }],
+    ] as const)
+      expect(await api.refusal(method, path, { ...late, body })).toEqual([412, 'precondition failed']);
     expect(await judged('there', { 'if-match': 'abc' })).toBe(400);
     const refused = (key: string, tags: string) =>
       api.refusal('DELETE', pathOf('photos', key), { headers: { 'if-match': tags } });
     expect(await refused('there', '"x"')).toEqual([412, 'precondition failed']);
     expect(await refused('absent', '"x"')).toEqual([404, 'object not found']);
+    const same = { headers: { 'if-none-match': etag } };
+    expect(await api.refusal('DELETE', pathOf('photos', 'there'), same)).toEqual([
+      412,
+      'precondition failed',
+    ]);
     expect(
       (await api.send('DELETE', pathOf('photos', 'there'), { headers: { 'if-match': etag } })).status,
     ).toBe(204);
@@ -196,6 +211,19 @@ describe('a body', () => {
     expect(await answer).toEqual([412, '{"error":"precondition failed","code":412}']);
     expect(asked).toBe(false);
     sent.destroy();
+  });
+
+  it('that is refused in the middle is read to its end, for clients that read nothing before they have sent it', async () => {
+    const { port } = new URL(server.url);
+    await api.bucket('tiny', { max_object_bytes: 100_000 });
+    const socket = connect(Number(port), '127.0.0.1');
+    const head = `PUT ${base}${pathOf('tiny', 'unread')} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.rootToken}\r\n`;
+    socket.write(`${head}Content-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+    await new Promise((resolve) => socket.write(`${chunk.repeat(400)}0\r\n\r\n`, resolve));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+    socket.destroy();
   });
 
   it('without a length may have any size up to the limit', async () => {

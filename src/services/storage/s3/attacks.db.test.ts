@@ -177,6 +177,13 @@ describe('an access key', () => {
       expect(outcome(await reader.send(method, where, { body: '' }))).toEqual([403, 'AccessDenied']);
     for (const where of ['/', `/${bucket}`, `/${bucket}/secret`, `/${bucket}?uploads`])
       expect(outcome(await writer.send('GET', where))).toEqual([403, 'AccessDenied']);
+    // The tag of a copied byte tells which byte it is.
+    const { text } = await writer.send('POST', `/${bucket}/w?uploads`);
+    const id = /<UploadId>(.*?)</.exec(text)?.[1];
+    for (const where of [`/${bucket}/w`, `/${bucket}/w?partNumber=1&uploadId=${id}`]) {
+      const headers = { 'x-amz-copy-source': `/${bucket}/secret` };
+      expect(outcome(await writer.send('PUT', where, { headers }))).toEqual([403, 'AccessDenied']);
+    }
   });
 
   test('of another tenant sees the same as of what does not exist', async () => {

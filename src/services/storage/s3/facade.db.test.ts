@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { s3TestServer, type S3TestServer } from './testing/server.ts';
-import { s3Client, type S3Client, type S3TestResponse } from './testing/signer.ts';
+import { read, s3Client, type S3Client, type S3TestResponse } from './testing/signer.ts';
 
 let given: S3TestServer;
 let s3: S3Client;
@@ -35,6 +35,21 @@ describe('buckets', () => {
     expect((await s3.send('DELETE', `/${name}`)).status).toBe(204);
     expect(outcome(await s3.send('GET', `/${name}`))).toEqual([404, 'NoSuchBucket']);
     expect(outcome(await s3.send('PUT', `/${name}/a`, { body: 'a' }))).toEqual([404, 'NoSuchBucket']);
+  });
+
+  test('are listed in pages and by prefix', async () => {
+    const names = [await given.bucket(), await given.bucket()].sort();
+    const page = (query: string) => s3.send('GET', `/?prefix=b-&max-buckets=1${query}`);
+    const seen: (string | undefined)[] = [];
+    for (let token: string | undefined = ''; token !== undefined;) {
+      const { text } = await page(token && `&continuation-token=${token}`);
+      expect(all(text, 'Name').length).toBeLessThanOrEqual(1);
+      seen.push(...all(text, 'Name'));
+      [token] = all(text, 'ContinuationToken');
+    }
+    expect(seen).toEqual(expect.arrayContaining(names));
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(all((await s3.send('GET', `/?prefix=${names[0]}`)).text, 'Name')).toEqual([names[0]]);
   });
 
   test('are created in any region, but with nothing that would not be kept', async () => {
@@ -157,6 +172,9 @@ describe('objects', () => {
     expect((await swap(`"${md5('a')}"`, 'b')).status).toBe(200);
     expect(outcome(await swap(`"${md5('a')}"`, 'c'))).toEqual([412, 'PreconditionFailed']);
     expect((await s3.send('GET', path)).text).toBe('b');
+    const late = { headers: { 'If-Unmodified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' } };
+    for (const method of ['PUT', 'DELETE'])
+      expect(outcome(await s3.send(method, path, late))).toEqual([412, 'PreconditionFailed']);
   });
 
   test('that are not what was announced are not stored', async () => {
@@ -323,6 +341,18 @@ describe('uploads in parts', () => {
     expect(outcome(await s3.send('GET', `/${bucket}/parts?uploadId=${id}`))).toEqual([404, 'NoSuchUpload']);
   });
 
+  test('are completed together with their tag, so that a request whose response was lost can be repeated', async () => {
+    const id = await begin('tagged');
+    const one: [number, string] = [1, await part('tagged', id, 1, 'a')];
+    await given.server.db.sql`alter table storage.s3_tags rename to s3_tags_away`;
+    expect((await complete('tagged', id, [one])).status).toBe(500);
+    await given.server.db.sql`alter table storage.s3_tags_away rename to s3_tags`;
+    expect((await s3.send('HEAD', `/${bucket}/tagged`)).status).toBe(404);
+    const both = await Promise.all([complete('tagged', id, [one]), complete('tagged', id, [one])]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    expect(all(both[0].text, 'ETag')).toEqual(all(both[1].text, 'ETag'));
+  });
+
   test('are refused when a part is not the one that was uploaded', async () => {
     const id = await begin('refused');
     const [one, two] = [await part('refused', id, 1, 'a'), await part('refused', id, 2, 'b')];
@@ -389,8 +419,18 @@ test('what the façade cannot do is refused and not left out', async () => {
     ['POST', '/a?restore'],
     ['PUT', '?versioning'],
     ['POST', ''],
+    ['PUT', '/a?whatever-comes-next'],
+    ['DELETE', '?whatever-comes-next'],
+    ['DELETE', '?prefix=a'],
   ] as const)
     expect(outcome(await s3.send(method, `/${bucket}${where}`))).toEqual([501, 'NotImplemented']);
+  const asked = { headers: { 'x-amz-whatever-comes-next': 'yes' } };
+  expect(outcome(await s3.send('PUT', `/${bucket}/a`, asked))).toEqual([501, 'NotImplemented']);
+  for (const hidden of [`copy-source=/${bucket}/b`, 'expected-bucket-owner=globex']) {
+    const url = s3.url('PUT', `/${bucket}/a?x-amz-${hidden}`);
+    expect(outcome(await read(await fetch(url, { method: 'PUT' })))).toEqual([501, 'NotImplemented']);
+  }
+  expect(outcome(await s3.send('HEAD', `/${bucket}/a`))[0]).toBe(404);
 });
 
 test('the same is at the root of a port of its own, and nothing else', async () => {

@@ -91,13 +91,14 @@ async function answered(deps: FacadeDeps, request: RawRequest): Promise<Answer> 
   request.name(operation);
   checkRight(credential, operations[operation]);
   checkOwner(request, credential);
-  checkSupported(request.headers, query);
+  checkSupported(operation, request.headers, query);
   const content = contentOf(headersOfContent(request, operation), claim, verified);
   const [handle, body] = handlers[operation];
   const document = body === 'document' ? await documentOf(request, content) : Buffer.alloc(0);
   const call: S3Call = {
     ...{ request, target, query, author, content, document },
     onlyBucket: credential.bucket_id,
+    checkRight: (right) => checkRight(credential, right),
   };
   // Content arrives only as fast as the client sends it, so whoever sends it occupies no turn.
   return body === 'content' ? await handle(deps, call) : await request.turn(() => handle(deps, call));

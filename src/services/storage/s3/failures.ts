@@ -68,6 +68,7 @@ export function errorAnswer(error: S3Error, resource: string, requestId: string)
       ...(code === 'RequestTimeout' || code === 'IncompleteBody' ? { Connection: 'close' } : {}),
     },
     body: errorDocument(elements(texts)),
-    ...(status >= 500 && { cause: cause ?? error }),
+    // What is not implemented is no failure of the server.
+    ...(status >= 500 && code !== 'NotImplemented' && { cause: cause ?? error }),
   };
 }

@@ -56,6 +56,18 @@ it('an expired upload is refused before the sweep, which gives its room back and
   ]);
 });
 
+it('an expired upload in a deleted bucket keeps no other from expiring', async () => {
+  await api.bucket('left');
+  const left = await api.begin('left', 'late', { expires_in: '1h' });
+  const other = await api.begin('films', 'later', { expires_in: '1h' });
+  await api.part(left, 1, 'part');
+  await age(left, 3);
+  await age(other, 2);
+  await api.send('DELETE', '/buckets/left');
+  await sweep();
+  expect((await events('later')).at(-1)).toBe('storage.upload.expired by system');
+});
+
 it('many uploads in several buckets expire in one sweep', async () => {
   for (const bucket of ['one', 'two']) await api.bucket(bucket);
   const made: Upload[] = [];

@@ -1,5 +1,5 @@
 import type { Completion } from '../../../../generated/storage/types.ts';
-import type { Database } from '../../../db/index.ts';
+import type { Database, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { Invalid, Unavailable } from '../../../lib/errors.ts';
 import type { BucketRow } from '../buckets/buckets.store.ts';
@@ -31,7 +31,7 @@ import { type FoundUpload, type UploadRow, uploadStore } from './uploads.store.t
 export type { FoundUpload } from './uploads.store.ts';
 
 /** The content of a part. */
-export interface PartContent extends Omit<Incoming, 'most'> {
+export interface PartContent extends Omit<Incoming, 'most' | 'tenant'> {
   /** The size that the client declares. */
   readonly declaredSize?: number | undefined;
 }
@@ -39,6 +39,8 @@ export interface PartContent extends Omit<Incoming, 'most'> {
 /** What a completion asks for. */
 export interface Completing extends Partial<Completion> {
   readonly conditions?: ConditionHeaders;
+  /** Runs in the transaction that makes the object. */
+  readonly alongside?: (sql: Sql, object: Assembly) => Promise<void>;
 }
 
 /** The object of an upload. */
@@ -108,7 +110,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
     checkSize(declaredSize, most);
     // A part that replaces another one may need less room; only the commit knows how much.
     if (upload.uploaded_parts === 0) await quotas.checkRoom(author, bucket, declaredSize ?? 0);
-    return await intake.take({ ...incoming, most }, async (received) => {
+    return await intake.take({ ...incoming, tenant: author.tenant, most }, async (received) => {
       const commit = db.transaction((sql) => partStore(sql).put(placeOf(author, found, number), received));
       const { blob_id, uploaded_at } = await quotas.noting(author, bucket, commit);
       return { part_number: number, size: received.size, sha256: received.sha256, uploaded_at, blob_id };
@@ -151,7 +153,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
       });
     },
 
-    async complete(author, found, { conditions = {}, ...request }) {
+    async complete(author, found, { conditions = {}, alongside, ...request }) {
       const { bucket, upload } = found;
       const condition = writeCondition(conditions);
       const completion = db.transaction(async (sql) => {
@@ -170,6 +172,7 @@ export function createMultipart({ db, settings, intake, quotas, shelf }: Multipa
           object,
           { condition, completion: listDigest(listOf(parts)) },
         );
+        await alongside?.(sql, object);
         return completedOf(bucket, locked, object, last_modified);
       });
       return await quotas.noting(author, bucket, completion);

@@ -61,6 +61,11 @@ it('a part is not copied from what is not there, is not the same or is too short
     api.refusal('POST', `${partPath(upload, 1)}/copy`, { body: { source_bucket: 'sources', ...body } });
   expect(await refused({ source_key: 'absent' })).toEqual([404, 'object not found']);
   expect(await refused({ source_key: 'short', source_bucket: 'absent' })).toEqual([404, 'bucket not found']);
+  const writer = {
+    body: { source_bucket: 'sources', source_key: 'short' },
+    headers: { 'x-scopes': 'storage:write' },
+  };
+  expect(await api.refusal('POST', `${partPath(upload, 1)}/copy`, writer)).toEqual([403, 'forbidden']);
   expect((await refused({ source_key: 'a//b' }))[0]).toBe(400);
   expect(await refused({ source_key: 'short', source_etag: '"other"' })).toEqual([
     412,

@@ -137,6 +137,40 @@ describe.runIf(inject('engine') === 'postgres')('a completion', () => {
   });
 });
 
+describe.runIf(inject('engine') === 'postgres')('a bucket that is deleted by force', () => {
+  test('takes no parts, aborts nothing and completes nothing for requests that found it before', async () => {
+    for (const [method, path, options] of [
+      ['PUT', '/parts/2', putting('two')],
+      ['POST', '/complete', {}],
+      ['DELETE', '', {}],
+    ] as const) {
+      await api.bucket('doomed');
+      const upload = await api.begin('doomed', 'film');
+      await api.part(upload, 1, 'one');
+      let answered: Outcome | undefined;
+      await apart(async (sql) => {
+        await sql`select from storage.uploads where id = ${upload.id} for update`;
+        answered = answer(method, uploadPath(upload) + path, options);
+        await until(async () => (await waiting()) === 1);
+        await api.send('DELETE', '/buckets/doomed?force=true');
+      });
+      expect(await answered).toEqual(refused(404, 'bucket not found'));
+    }
+  });
+
+  test('deletes no objects for requests that found it before', async () => {
+    const bucket = await api.bucket('doomed');
+    await api.put('doomed', 'cat.jpg', 'a cat');
+    let answered: Outcome | undefined;
+    await apart(async (sql) => {
+      await sql`update storage.buckets set name = null where id = ${bucket.id}`;
+      answered = answer('DELETE', '/buckets/doomed/objects/cat.jpg');
+      await until(async () => (await waiting()) === 1);
+    });
+    expect(await answered).toEqual(refused(404, 'bucket not found'));
+  });
+});
+
 test('many parts at once are all counted', async () => {
   const upload = await api.begin('films', 'parallel');
   const numbers = Array.from({ length: 40 }, (_, place) => (place % 20) + 1);

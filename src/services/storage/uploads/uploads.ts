@@ -11,7 +11,9 @@ import { checkMetadata } from '../content/metadata.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
 import type { Deps } from '../deps.ts';
 import { ConditionFailed, ObjectNotFound } from '../errors.ts';
+import { checkMayRead } from '../objects/copy-source.ts';
 import { plainFields } from '../objects/object-fields.ts';
+import { conditionsOf } from '../objects/reading.ts';
 import { type Completed, type FoundUpload, partEtag, sourceSpan } from './multipart.ts';
 import { type DatedPart, partStore } from './parts.store.ts';
 import { uploadStore } from './uploads.store.ts';
@@ -56,6 +58,7 @@ export function uploads({ db, shelf, multipart }: Pick<Deps, 'db' | 'shelf' | 'm
     async copyPart({ bucket, id, partNum, body }, context) {
       const { source_bucket, source_key, source_range, source_etag } = body;
       const { tenant } = context;
+      checkMayRead(context);
       const found = await multipart.find(tenant, bucket, id);
       const source = await shelf.find(tenant, source_bucket ?? found.bucket.id, checkKey(source_key));
       if (!source.object) throw ObjectNotFound();
@@ -65,7 +68,7 @@ export function uploads({ db, shelf, multipart }: Pick<Deps, 'db' | 'shelf' | 'm
     },
 
     async complete({ bucket, id, body = {}, ...headers }, context) {
-      const conditions = { ifMatch: headers['If-Match'], ifNoneMatch: headers['If-None-Match'] };
+      const conditions = conditionsOf(headers);
       const found = await multipart.find(context.tenant, bucket, id);
       return answeredObject(context.reply, await multipart.complete(context, found, { ...body, conditions }));
     },

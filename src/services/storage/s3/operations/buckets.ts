@@ -1,19 +1,26 @@
 import { bucketStore, mostBuckets } from '../../buckets/buckets.store.ts';
+import { decodeListingCursor, encodeListingCursor } from '../../content/listing-cursor.ts';
 import { s3Error } from '../protocol/errors.ts';
 import { readXml } from '../protocol/xml-reader.ts';
 import { document, element, elements } from '../protocol/xml.ts';
 import { type Answer, bucketOf, emptyAnswer, objectOf, type S3Call, type S3Deps, xmlAnswer } from './call.ts';
 
 /** ListBuckets: those in which the access key may act. */
-export async function listBuckets({ db }: S3Deps, { author, onlyBucket }: S3Call): Promise<Answer> {
+export async function listBuckets({ db }: S3Deps, { author, onlyBucket, query }: S3Call): Promise<Answer> {
   const { tenant } = author;
-  const all = await bucketStore(db.sql).list(tenant, { after: undefined, limit: mostBuckets });
-  const shown = all.filter(({ id }) => onlyBucket === null || id === onlyBucket);
+  const prefix = query.get('prefix') ?? '';
+  const token = query.get('continuation-token');
+  const limit = query.integer('max-buckets', { fallback: mostBuckets, least: 1, most: mostBuckets });
+  const after = token === undefined ? undefined : decodeListingCursor(token);
+  const page = await bucketStore(db.sql).list(tenant, { prefix, after, limit });
+  const shown = page.slice(0, limit).filter(({ id }) => onlyBucket === null || id === onlyBucket);
   const rows = shown.map(({ name, created_at }) =>
     element('Bucket', elements({ Name: name, CreationDate: created_at })),
   );
   const owner = element('Owner', elements({ ID: tenant, DisplayName: tenant }));
-  return xmlAnswer(document('ListAllMyBucketsResult', [owner, element('Buckets', rows)]));
+  const next = page.length > limit ? encodeListingCursor(page[limit - 1]!.name) : undefined;
+  const place = elements({ ContinuationToken: next, Prefix: prefix === '' ? undefined : prefix });
+  return xmlAnswer(document('ListAllMyBucketsResult', [owner, element('Buckets', rows), place]));
 }
 
 const bucketName = /^(?!bkt_[0-7][0-9a-hjkmnp-tv-z]{25}$)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;

@@ -9,7 +9,7 @@ import type { Settings } from '../../settings.ts';
 import type { Multipart } from '../../uploads/multipart.ts';
 import type { Content } from '../bodies/content.ts';
 import { s3Error } from '../protocol/errors.ts';
-import type { Query, Target } from '../protocol/requests.ts';
+import type { Query, Right, Target } from '../protocol/requests.ts';
 import type { Tagged } from '../protocol/tags.ts';
 import { tagStore } from './tags.store.ts';
 
@@ -37,6 +37,8 @@ export interface S3Call {
   readonly author: Author;
   /** The only bucket in which the access key may act, by its id; null means every bucket. */
   readonly onlyBucket: string | null;
+  /** Throws `AccessDenied` unless the access key has a right. */
+  readonly checkRight: (right: Right) => void;
   readonly content: Content;
   /** The body of an operation that takes a document. */
   readonly document: Buffer;

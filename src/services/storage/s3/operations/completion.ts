@@ -20,11 +20,13 @@ interface Listed {
 export async function completeMultipartUpload(deps: S3Deps, call: S3Call): Promise<Answer> {
   const { bucket, key } = call.target;
   const root = await readXml(call.document, 'CompleteMultipartUpload');
-  const listed = childrenOf(root, 'Part').map(listedPart);
-  if (listed.length === 0 || listed.length > mostParts)
+  const named = childrenOf(root, 'Part');
+  if (named.length === 0 || named.length > mostParts)
     throw s3Error('MalformedXML', `The body must name from 1 to ${mostParts} parts`);
+  const listed = named.map(listedPart);
   const found = await uploadOf(deps, call);
-  const tag = (await repeatedTag(deps, call, found, listed)) ?? (await complete(deps, call, found, listed));
+  const tag =
+    (await repeatedTag(deps, call, found, listed)) ?? (await completeOnce(deps, call, found, listed));
   const location = { Location: `/${bucket}/${uriEncodePath(key)}`, Bucket: bucket, Key: key };
   return xmlAnswer(document('CompleteMultipartUploadResult', elements({ ...location, ETag: tag })));
 }
@@ -39,6 +41,17 @@ function listedPart(part: Element): Listed {
   return { number: Number(number), tag: bareTag(tag), sha256: textOf(part, 'ChecksumSHA256')?.trim() };
 }
 
+/** Completes an upload, also when the same request is at work twice: the second one finds what the first one made. */
+async function completeOnce(...[deps, call, found, listed]: Parameters<typeof complete>): Promise<string> {
+  try {
+    return await complete(deps, call, found, listed);
+  } catch (error) {
+    const tag = await repeatedTag(deps, call, await uploadOf(deps, call), listed);
+    if (tag === undefined) throw error;
+    return tag;
+  }
+}
+
 /** Completes an upload and returns the entity tag of its object. */
 async function complete(
   deps: S3Deps,
@@ -47,20 +60,29 @@ async function complete(
   listed: readonly Listed[],
 ): Promise<string> {
   const { request, author } = call;
-  const tags = tagStore(deps.db.sql);
   const stored = new Map(
-    (await tags.parts(author.tenant, found.upload.id, 0, mostParts)).map((part) => [part.part_number, part]),
+    (await tagStore(deps.db.sql).parts(author.tenant, found.upload.id, 0, mostParts)).map((part) => [
+      part.part_number,
+      part,
+    ]),
   );
+  const md5s = listed.flatMap(({ number }) => {
+    const part = stored.get(number);
+    return (part && md5Of(part)) ?? [];
+  });
+  const tag = md5s.length === listed.length ? tagOfParts(md5s) : null;
   const { etag, size } = await deps.multipart.complete(author, found, {
     parts: listed.map((one) => ({ part_number: one.number, etag: meantPart(one, stored.get(one.number)) })),
     allow_subset: true,
     size: sizeOf(request.headers['x-amz-mp-object-size']),
     checksum: checksumOf(request.headers),
     conditions: await writeConditions(deps, call),
+    // A completion that is repeated because its response was lost is known by the tag.
+    alongside: async (sql, object) => {
+      if (tag !== null)
+        await tagStore(sql).keep(author.tenant, found.bucket.id, found.upload.key, object.etag, tag);
+    },
   });
-  const md5s = listed.flatMap(({ number }) => md5Of(stored.get(number)!) ?? []);
-  const tag = md5s.length === listed.length ? tagOfParts(md5s) : null;
-  if (tag !== null) await tags.keep(author.tenant, found.bucket.id, found.upload.key, etag, tag);
   return shownTag({ etag, size, md5: null, tag });
 }
 

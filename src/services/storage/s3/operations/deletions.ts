@@ -13,12 +13,13 @@ interface Entry {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
-/** DeleteObjects: deletes up to 1,000 objects in one transaction. */
+/** DeleteObjects: deletes up to 1,000 objects. */
 export async function deleteObjects(deps: S3Deps, call: S3Call): Promise<Answer> {
   const root = await readXml(call.document, 'Delete');
-  const entries = childrenOf(root, 'Object').map(entryOf);
-  if (entries.length === 0 || entries.length > mostKeys)
+  const named = childrenOf(root, 'Object');
+  if (named.length === 0 || named.length > mostKeys)
     throw s3Error('MalformedXML', `The body must name from 1 to ${mostKeys} objects`);
+  const entries = named.map(entryOf);
   const bucket = await bucketOf(deps, call);
   const keys = [...new Set(entries.filter(({ problem }) => !problem).map(({ key }) => key))].sort(byBytes);
   if (keys.length > 0) await deps.shelf.delete(call.author, bucket, keys);

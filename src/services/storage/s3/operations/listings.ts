@@ -75,8 +75,6 @@ function askedOf(query: Query): Asked {
   checkKeyBytes('prefix', prefix);
   if (delimiter !== undefined && delimiter.length > 16)
     throw s3Error('InvalidArgument', 'delimiter must have at most 16 characters');
-  for (const text of [prefix, delimiter ?? ''])
-    if (text.includes('\0')) throw s3Error('InvalidArgument', 'prefix and delimiter must not contain U+0000');
   if (encodingType !== undefined && encodingType !== 'url')
     throw s3Error('InvalidArgument', 'encoding-type must be url');
   return {

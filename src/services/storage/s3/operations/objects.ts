@@ -80,9 +80,11 @@ export const readConditions = (
 export async function writeConditions(deps: S3Deps, call: S3Call): Promise<ConditionHeaders> {
   const { headers } = call.request;
   const [ifMatch, ifNoneMatch] = [header(headers, 'if-match'), header(headers, 'if-none-match')];
+  const ifUnmodifiedSince = header(headers, 'if-unmodified-since');
   const named = [ifMatch, ifNoneMatch].some((one) => one !== undefined && one.trim() !== '*');
-  if (!named) return { ifMatch, ifNoneMatch };
+  if (!named) return { ifMatch, ifNoneMatch, ifUnmodifiedSince };
   const found = await objectIn(deps, call);
   const tagged = found.object && (await taggedOf(deps, call, found));
-  return { ifMatch: meantCondition(ifMatch, tagged), ifNoneMatch: meantCondition(ifNoneMatch, tagged) };
+  const [match, noneMatch] = [meantCondition(ifMatch, tagged), meantCondition(ifNoneMatch, tagged)];
+  return { ifMatch: match, ifNoneMatch: noneMatch, ifUnmodifiedSince };
 }

@@ -54,8 +54,6 @@ export async function listMultipartUploads(deps: S3Deps, call: S3Call): Promise<
   const [key, id] = [query.get('key-marker') ?? '', query.get('upload-id-marker') ?? ''];
   const limit = query.integer('max-uploads', { fallback: 1000, least: 1, most: 1000 });
   const encode = query.get('encoding-type') === 'url' ? uriEncodePath : (text: string) => text;
-  if ([prefix, key, id].some((text) => text.includes('\0')))
-    throw s3Error('InvalidArgument', 'The parameters must not contain U+0000');
   const bucket = await bucketOf(deps, call);
   const found = await openUploadStore(deps.db.sql).list(author.tenant, bucket.id, { prefix, key, id, limit });
   const uploads = found.slice(0, limit);

@@ -76,6 +76,7 @@ export async function copyObject(deps: S3Deps, call: S3Call): Promise<Answer> {
 /** The object that `x-amz-copy-source` names, if the conditions for it hold. */
 export async function sourceObject(deps: S3Deps, call: S3Call): Promise<Found> {
   const { headers } = call.request;
+  call.checkRight('read');
   const source = await objectOf(deps, call, sourcePlace(String(headers['x-amz-copy-source'])));
   const tagged = await taggedOf(deps, call, source);
   const verdict = judgeRead(readConditions(headers, tagged, 'x-amz-copy-source-'), source.object);

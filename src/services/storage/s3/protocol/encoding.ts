@@ -1,22 +1,8 @@
+import { percentEncoded } from '../../content/http-headers.ts';
 import { s3Error } from './errors.ts';
 
-/** The bytes that S3 leaves as they are when it encodes a URI (RFC 3986, unreserved). */
-const unreserved = /^[A-Za-z0-9._~-]$/;
-
-const encoded = Array.from({ length: 256 }, (_, byte) => {
-  const letter = String.fromCharCode(byte);
-  return unreserved.test(letter) ? letter : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-});
-
-const plain = /^[A-Za-z0-9._~-]*$/;
-
-/** Encodes a text as the canonical request does: every byte of its UTF-8 except the unreserved ones. */
-export function uriEncode(text: string): string {
-  if (plain.test(text)) return text;
-  let result = '';
-  for (const byte of Buffer.from(text, 'utf8')) result += encoded[byte]!;
-  return result;
-}
+/** Encodes a text as the canonical request does: every byte of its UTF-8 except the unreserved ones of RFC 3986. */
+export const uriEncode = (text: string): string => percentEncoded(text.toWellFormed());
 
 /** Encodes a path, whose slashes stay. */
 export const uriEncodePath = (path: string): string => path.split('/').map(uriEncode).join('/');
@@ -44,6 +30,13 @@ export function queryPairs(query: string): QueryPair[] {
   return parts.map((part) => {
     const equals = part.indexOf('=');
     const [name, value] = equals === -1 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
-    return [uriDecode(name.replaceAll('+', ' ')), uriDecode(value.replaceAll('+', ' '))];
+    return [queryText(name), queryText(value)];
   });
+}
+
+/** The database cannot hold U+0000, and no name or value has one. */
+function queryText(text: string): string {
+  const decoded = uriDecode(text.replaceAll('+', ' '));
+  if (decoded.includes('\0')) throw s3Error('InvalidArgument', 'The query must not contain U+0000');
+  return decoded;
 }

@@ -15,6 +15,7 @@ test.each([
   ['GET', '/', 'ListBuckets'],
   ['GET', '', 'ListBuckets'],
   ['GET', '?x-id=ListBuckets', 'ListBuckets'],
+  ['GET', '//k', 'InvalidBucketName'],
   ['PUT', '/', 'MethodNotAllowed'],
   ['PUT', '/b', 'CreateBucket'],
   ['PUT', '/b/', 'CreateBucket'],
@@ -24,6 +25,7 @@ test.each([
   ['PUT', '/b?versioning', 'NotImplemented'],
   ['GET', '/b', 'ListObjects'],
   ['GET', '/b?list-type=2&prefix=acl', 'ListObjectsV2'],
+  ['GET', '/b?list-type=3', 'InvalidArgument'],
   ['GET', '/b?location', 'GetBucketLocation'],
   ['GET', '/b?location=', 'GetBucketLocation'],
   ['GET', '/b?versioning', 'GetBucketSetting'],
@@ -47,6 +49,8 @@ test.each([
   ['PATCH', '/b/k', 'MethodNotAllowed'],
   ['GET', '/b/%ff', 'InvalidURI'],
   ['GET', '/b/%zz', 'InvalidURI'],
+  ['GET', '/b?marker=%00', 'InvalidArgument'],
+  ['PUT', '/b/k?x-amz-meta-%00=a', 'InvalidArgument'],
   ['GET', `/b?${'a&'.repeat(200)}`, 'InvalidArgument'],
 ])('%s %s means %s', (method, path, expected) => {
   expect(meaning(method, path)).toBe(expected);

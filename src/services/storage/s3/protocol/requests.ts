@@ -59,7 +59,7 @@ export function cut(text: string, separator: string): [string, string?] {
 
 export type Right = 'read' | 'write';
 
-/** The operations of the façade and the right that each needs. */
+/** The operations of the façade and the right that each needs; those that copy also need the right to read their source. */
 export const operations = {
   ListBuckets: 'read',
   CreateBucket: 'write',
@@ -88,7 +88,7 @@ export const operations = {
 export type OperationName = keyof typeof operations;
 
 /** Parameters that name a part of a bucket or an object which has operations of its own. */
-const subresources = [
+export const subresources = [
   ...[
     'abac',
     'accelerate',
@@ -135,6 +135,7 @@ export function operationOf(
   headers: Readonly<Record<string, unknown>>,
 ): OperationName {
   const part = subresourceOf(query);
+  if (bucket === '' && key !== '') throw s3Error('InvalidBucketName');
   const found =
     bucket === ''
       ? accountOperation(method, part)
@@ -158,7 +159,7 @@ function bucketOperation(method: string, part: string | undefined, query: Query)
     case 'HEAD ':
       return 'HeadBucket';
     case 'GET ':
-      return query.get('list-type') === '2' ? 'ListObjectsV2' : 'ListObjects';
+      return listing(query.get('list-type'));
     case 'GET location':
       return 'GetBucketLocation';
     case 'GET uploads':
@@ -168,6 +169,11 @@ function bucketOperation(method: string, part: string | undefined, query: Query)
     default:
       return method === 'GET' ? 'GetBucketSetting' : undefined;
   }
+}
+
+function listing(type: string | undefined): OperationName {
+  if (type !== undefined && type !== '2') throw s3Error('InvalidArgument', 'list-type must be 2');
+  return type === '2' ? 'ListObjectsV2' : 'ListObjects';
 }
 
 function objectOperation(

@@ -11,6 +11,8 @@ export interface Element {
 
 const deepest = 8;
 const mostElements = 100_000;
+/** The parser gathers all attributes of an element before it passes the element on. */
+const mostAttributes = 16;
 /** The most characters of one text; the longest are keys, of 1,024 bytes. */
 const longestText = 4096;
 /** The bytes that are parsed in one turn of the event loop, which takes a few milliseconds. */
@@ -41,6 +43,7 @@ class Reader {
   readonly #parser = new SaxesParser();
   readonly #open: Element[] = [];
   #count = 0;
+  #attributes = 0;
   #root: Element | undefined;
 
   constructor() {
@@ -51,6 +54,10 @@ class Reader {
       throw error;
     });
     this.#parser.on('doctype', () => refuse('a document type'));
+    this.#parser.on(
+      'attribute',
+      () => void (++this.#attributes > mostAttributes && refuse('too many attributes')),
+    );
     this.#parser.on('opentag', ({ name }) => this.#begin(name));
     this.#parser.on('text', (text) => this.#add(text));
     this.#parser.on('cdata', (text) => this.#add(text));
@@ -67,6 +74,7 @@ class Reader {
   }
 
   #begin(prefixed: string): void {
+    this.#attributes = 0;
     const element: Element = { name: prefixed.slice(prefixed.indexOf(':') + 1), text: '', children: [] };
     if (++this.#count > mostElements || this.#open.length === deepest) throw new Error('too many elements');
     const parent = this.#open.at(-1);

@@ -65,6 +65,7 @@ test.each<[string, string | Buffer]>([
   ['broken UTF-8', Buffer.from([0x3c, 0x41, 0x3e, 0xff, 0x3c, 0x2f, 0x41, 0x3e])],
   ['deep nesting', `${'<A>'.repeat(50_000)}`],
   ['too many elements', `<A>${'<B/>'.repeat(100_001)}</A>`],
+  ['too many attributes', `<A ${Array.from({ length: 20 }, (_, at) => `a${at}=""`).join(' ')}/>`],
   ['a text without an end', `<A>${'x'.repeat(5_000)}</A>`],
   ['JSON', '{"A": 1}'],
 ])('refuses %s', async (_what, text) => {
