@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runMain } from './testing/main.ts';
+import { runMain, runProgram } from './testing/main.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -75,5 +75,15 @@ describe('the command line', () => {
     const { code, text } = await runMain(['--help'], {});
     expect(code).toBe(0);
     expect(text).toMatch(/serve .*\n.*mock .*\n.*migrate /);
+  });
+
+  test.each([
+    [['--help'], 0, /^Plinth: .*\n\n {2}plinth serve /],
+    [['serve'], 1, /^Plinth needs Node\.js 24 or newer, and this is v24\S+ .*`npm rebuild node` does\.\n$/],
+  ])('an old Node.js is told so, but gets help: %j', async (words, code, text) => {
+    const launcher = new URL('../bin/plinth.cjs', import.meta.url).pathname;
+    const old = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); require(${JSON.stringify(launcher)})`;
+    const ended = await runProgram(process.execPath, ['-e', old, 'plinth', ...words]);
+    expect(ended).toEqual({ code, text: expect.stringMatching(text) });
   });
 });

@@ -1,5 +1,5 @@
-#!/usr/bin/env node
 import cluster from 'node:cluster';
+import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { loadServices, serviceNames } from './app.ts';
@@ -17,24 +17,11 @@ import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
 import { answerPulse } from './pulse.ts';
 import { placeOf, serve, urlOf } from './serve.ts';
+import { printToken } from './commands/token.ts';
 import { startWorkers } from './workers.ts';
 import { tellLease } from './worker-leases.ts';
 
-const help = `Plinth: platform services behind one schema-first project
-
-  node src/main.ts serve [service …]   serve all services, or these (${serviceNames.join(', ')})
-  node src/main.ts mock                serve examples for every operation of the contract
-  node src/main.ts migrate             bring the database up to date and end
-  node src/main.ts sync new-epoch      let all replicas begin again, after an older database was restored
-
-  --port <number>    where to listen (4000; PORT)
-  --host <address>   on which address (127.0.0.1; HOST)
-  --data <folder>    embedded database and root token (.plinth; PLINTH_DATA_DIR)
-  --stateful         the mock remembers what is created, changed and deleted
-  --help             this text
-
-Everything else is said by the environment; README.md has the table.
-`;
+const help = await readFile(new URL('../bin/help.txt', import.meta.url), 'utf8');
 
 const flags = {
   port: { type: 'string' },
@@ -49,6 +36,8 @@ interface Command {
   readonly modules: readonly ServiceModule[];
   readonly log: Logger;
   readonly stateful: boolean;
+  /** What follows the name of the command. */
+  readonly words: readonly string[];
 }
 
 const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = {
@@ -76,7 +65,28 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
       await db.close();
     }
   },
+  doctor: async ({ config, modules, log }) => {
+    const { doctor } = await import('./commands/doctor.ts');
+    process.exitCode = (await doctor(config, modules, log)) ? 0 : 1;
+  },
+  backup: async ({ words, ...subject }) => {
+    const { backup } = await import('./commands/backup.ts');
+    await backup(subject, fileIn(words));
+  },
+  restore: async ({ words, ...subject }) => {
+    const { restore } = await import('./commands/restore.ts');
+    await restore(subject, fileIn(words));
+  },
+  token: async ({ config }) => printToken(config),
 };
+
+function fileIn([file]: readonly string[]): string {
+  if (file === undefined) throw new UsageError('The command needs the name of a file. See --help.');
+  return file;
+}
+
+/** How many words may follow the name of a command; after `serve`, any number of services. */
+const mostWords: Readonly<Record<string, number>> = { serve: Infinity, backup: 1, restore: 1 };
 
 await main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${sentence(error)}\n`);
@@ -85,18 +95,18 @@ await main(process.argv.slice(2)).catch((error: unknown) => {
 
 async function main(words: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: words, options: flags, allowPositionals: true });
-  const [name, ...services] = positionals;
+  const [name, ...rest] = positionals;
   if (values.help || name === undefined) return void process.stdout.write(help);
   const modules = await loadServices(serviceNames);
-  const ofService = modules.find((module) => module.name === name)?.commands?.[services.join(' ')];
+  const ofService = modules.find((module) => module.name === name)?.commands?.[rest.join(' ')];
   const command = ofService ? onDatabase(ofService) : commands[name];
-  if (!command || (services.length > 0 && name !== 'serve' && !ofService))
+  if (!command || (!ofService && rest.length > (mostWords[name] ?? 0)))
     throw new UsageError(`There is no command ${positionals.join(' ')}. See --help.`);
   if (values.stateful && name !== 'mock') throw new UsageError('Only the mock can be --stateful.');
-  const served = services.length > 0 && !ofService ? services : undefined;
-  const config = readConfig(modules, { ...values, services: served });
+  const services = name === 'serve' && rest.length > 0 ? rest : undefined;
+  const config = readConfig(modules, { ...values, services });
   const log = createLog({ level: config.logLevel, readable: process.stdout.isTTY });
-  await command({ config, modules, log, stateful: values.stateful });
+  await command({ config, modules, log, stateful: values.stateful, words: rest });
 }
 
 /** A command of a service, which needs the database and nothing else. */

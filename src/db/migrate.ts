@@ -60,6 +60,12 @@ export async function migrate(db: Database, services: readonly Migrations[], log
   return count;
 }
 
+/** How many files `migrate` would apply. Throws a `MigrationError` as it would. */
+export async function pendingMigrations(db: Database, services: readonly Migrations[]): Promise<number> {
+  const files = await readMigrations(services);
+  return pendingOf(files, await readApplied(db.sql, schemasOf(files))).length;
+}
+
 /** The files of the shared schemas and of these services, each after its standard tables, in the order in which they run. */
 export async function readMigrations(services: readonly Migrations[]): Promise<Migration[]> {
   // The service `jobs` may name the engine's migrations as its own.

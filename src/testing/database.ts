@@ -96,6 +96,21 @@ export async function childDatabase(services: readonly string[]): Promise<ChildD
   return { env: { PLINTH_DATA_DIR: dataDir, ...(url !== undefined && { DATABASE_URL: url }) }, url, remove };
 }
 
+/** Creates a database on the server that has nothing in it, not even what all services share. */
+export async function emptyDatabase(): Promise<{
+  readonly url: string;
+  readonly remove: () => Promise<void>;
+}> {
+  const name = `${inject('run')}_${randomBytes(4).toString('hex')}`;
+  await withServer((pool) => pool`create database ${pool(name)}`);
+  return {
+    url: inDatabase(inject('databaseUrl'), name),
+    remove: async () => {
+      await withServer((pool) => pool`drop database if exists ${pool(name)} with (force)`);
+    },
+  };
+}
+
 /** Creates a data directory whose database has the tables of these services, for a server that a test starts itself. */
 export const migratedFolder = async (services: readonly string[]): Promise<string> =>
   copyOf(await folderTemplate(services.map(migrationsOf)));

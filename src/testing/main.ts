@@ -5,14 +5,16 @@ import { expect } from 'vitest';
 import { childEnvironment } from './child-server.ts';
 
 /** Runs a command of the project until it ends. `text` is everything that it printed. */
-export function runMain(
-  words: string[],
-  env: Record<string, string>,
+export const runMain = (words: readonly string[], env: Readonly<Record<string, string>>) =>
+  runProgram(process.execPath, [new URL('../main.ts', import.meta.url).pathname, ...words], env);
+
+/** Runs a program until it ends. `text` is everything that it printed. */
+export function runProgram(
+  program: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; text: string }> {
-  const main = new URL('../main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { ...childEnvironment(), PLINTH_LOG: 'silent', ...env },
-  });
+  const child = spawn(program, words, { env: { ...childEnvironment(), PLINTH_LOG: 'silent', ...env } });
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part: string) => (text += part));

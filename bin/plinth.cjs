@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+// This file runs on every Node.js, so that one that is too old hears it in a sentence; everything else is in src/main.ts.
+'use strict';
+
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+
+const needed = 24;
+const words = process.argv.slice(2);
+
+if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
+  process.stdout.write(readFileSync(join(__dirname, 'help.txt'), 'utf8'));
+} else if (Number.parseInt(process.versions.node, 10) < needed) {
+  process.stderr.write(
+    `Plinth needs Node.js ${needed} or newer, and this is ${process.version}. \`npm ci\` installs one for npm start and npx plinth; ` +
+      'after `npm ci --ignore-scripts`, `npm rebuild node` does.\n',
+  );
+  process.exitCode = 1;
+} else {
+  import('../src/main.ts').catch((error) => {
+    process.stderr.write(`${error.stack}\n`);
+    process.exitCode = 1;
+  });
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { loadServices } from '../app.ts';
+import { readConfig } from '../config.ts';
+import { settingFindings } from './findings.ts';
+
+const production = {
+  NODE_ENV: 'production',
+  PLINTH_PUBLIC_URL: 'https://plinth.example.com',
+  PLINTH_TRUSTED_PROXY: '127.0.0.1',
+  DATABASE_URL: 'postgres://db.example.com/plinth',
+  PLINTH_MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  PLINTH_AUTH_SMTP_URL: 'smtp://mail.example.com',
+};
+
+const modules = await loadServices(['auth', 'keys']);
+const amiss = (environment: Record<string, string>) =>
+  settingFindings(readConfig(modules, {}, environment), modules)
+    .filter(({ level }) => level !== 'ok')
+    .map(({ level, text }) => `${level}: ${text}`);
+
+test('a developer needs nothing, and a complete production is in order', () => {
+  expect(amiss({})).toEqual([]);
+  expect(amiss(production)).toEqual([]);
+});
+
+test.each<[Record<string, string>, RegExp]>([
+  [{ PLINTH_PUBLIC_URL: '' }, /^problem: The address .* Set PLINTH_PUBLIC_URL/],
+  [{ PLINTH_PUBLIC_URL: 'http://plinth.example.com' }, /^warning: .* without encryption/],
+  [{ PLINTH_TRUSTED_PROXY: '' }, /^warning: .* Set PLINTH_TRUSTED_PROXY=127\.0\.0\.1\.$/],
+  [{ PLINTH_ALLOW_PRIVATE_TARGETS: 'true' }, /^warning: .* Unset PLINTH_ALLOW_PRIVATE_TARGETS/],
+  [{ DATABASE_URL: '' }, /^warning: .* Set DATABASE_URL/],
+  [{ PLINTH_MASTER_KEY: '' }, /^warning: .* PLINTH_MASTER_KEY/],
+  [{ PLINTH_AUTH_SMTP_URL: '' }, /^warning: .* Set PLINTH_AUTH_SMTP_URL\.$/],
+  [{ PLINTH_CORS_ORIGINS: '*' }, /^warning: .* PLINTH_CORS_ORIGINS/],
+])('%j is noticed', (change, text) => {
+  expect(amiss({ ...production, ...change })).toEqual([expect.stringMatching(text)]);
+});
+
+test('requests without credentials are noticed', () => {
+  expect(amiss({ PLINTH_ANONYMOUS: 'root' })).toEqual([
+    expect.stringMatching(/^warning: .* PLINTH_ANONYMOUS/),
+  ]);
+});
