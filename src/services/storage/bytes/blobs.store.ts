@@ -13,6 +13,13 @@ export interface NewBlob {
   readonly content: Buffer | null;
 }
 
+/** A blob, or none, among the members of JSON that the commit functions take. */
+export const blobMembers = (blob: NewBlob | null) => ({
+  blob: blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c, md5: blob.md5 },
+  blocks: blob?.blocks.toString('base64'),
+  content: blob?.content?.toString('base64'),
+});
+
 /** What it takes to read a blob. */
 export interface ReadableBlob {
   readonly id: string;

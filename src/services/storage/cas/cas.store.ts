@@ -2,6 +2,8 @@ import { constrained } from '../../../db/constraints.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
+import { blobMembers } from '../bytes/blobs.store.ts';
+import { type Outcome, outcomeOf } from '../bytes/commit-lines.ts';
 import type { Received } from '../bytes/intake.ts';
 import { constraints, ContentNotFound } from '../errors.ts';
 import { type DefaultQuota, writer } from '../usage.ts';
@@ -24,6 +26,14 @@ export interface Added {
   readonly refs: number;
 }
 
+/** Received content to add a reference to. The content is added, too, when there is no such entry. */
+export interface CasPut {
+  /** Who puts it, as `writer` tells within the request: several requests share a commit. */
+  readonly author: ReturnType<typeof writer>;
+  readonly ref: string;
+  readonly received: Received;
+}
+
 export interface ReferenceChange {
   readonly author: Author;
   readonly ref: string;
@@ -41,18 +51,16 @@ export const casStore = (sql: Sql) => ({
     return entry;
   },
 
-  /** Adds a reference to received content, and the content when there is no such entry. */
-  async put({ author, ref, quota }: ReferenceChange, { size, sha256, blob }: Received): Promise<Added> {
-    const identity = blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c };
-    const [added] = await constrained(
+  /** Adds references to received contents of a tenant. Only a quota refuses all of them together. */
+  async putAll(tenant: string, puts: readonly CasPut[], quota: DefaultQuota): Promise<Outcome<Added>[]> {
+    const rows = await constrained(
       constraints,
-      sql<[Added]>`
-        select blob_id, created, deduplicated, refs from storage.put_cas(
-          ${author.tenant}, ${bytesOf(sha256)}, ${size}, ${ref}, ${identity}::jsonb, ${blob?.blocks ?? null}::bytea,
-          ${blob?.content ?? null}::bytea, ${quota}::jsonb, ${writer(author)}::jsonb, ${newId('evt')}
-        )`,
+      sql<(Added & { readonly refused: string | null })[]>`
+        select blob_id, created, deduplicated, refs, refused
+        from storage.put_cas_all(${tenant}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
+        order by place`,
     );
-    return added;
+    return rows.map(({ refused, ...added }) => outcomeOf(refused, added));
   },
 
   /** Removes a reference, and with the last one the entry. */
@@ -65,4 +73,10 @@ export const casStore = (sql: Sql) => ({
         )`,
     );
   },
+});
+
+/** A put as the commit function takes it. */
+const putFields = ({ author, ref, received: { size, sha256, blob } }: CasPut) => ({
+  ...{ author, ref, size, sha256, event: newId('evt') },
+  ...blobMembers(blob),
 });

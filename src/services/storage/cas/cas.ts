@@ -1,5 +1,6 @@
 import type { Cas } from '../../../../generated/storage/server.ts';
 import type { Context } from '../../../http/context.ts';
+import { createCommitLines } from '../bytes/commit-lines.ts';
 import { createOutgoing } from '../bytes/outgoing.ts';
 import { parseChecksums } from '../content/checksums.ts';
 import { etagOf } from '../content/entity-tag.ts';
@@ -9,8 +10,8 @@ import { plainFields } from '../objects/object-fields.ts';
 import type { ObjectRow } from '../objects/objects.store.ts';
 import { isKnown, rangeHeaders, spanOf } from '../objects/reading.ts';
 import { contentHeaders } from '../objects/responses.ts';
-import { defaultQuota } from '../usage.ts';
-import { casStore } from './cas.store.ts';
+import { defaultQuota, writer } from '../usage.ts';
+import { type Added, type CasPut, casStore } from './cas.store.ts';
 
 type CasDeps = Pick<Deps, 'db' | 'settings' | 'intake' | 'quotas' | 'transfers' | 'readBlob'>;
 
@@ -20,6 +21,10 @@ export function cas(deps: CasDeps) {
   const outgoing = createOutgoing(deps);
   const quota = defaultQuota(settings);
   const most = settings.maxObjectBytes;
+  const puts = createCommitLines<string, CasPut, Added>({
+    nameOf: (tenant) => tenant,
+    together: (tenant, writes) => db.transaction((sql) => casStore(sql).putAll(tenant, writes, quota)),
+  });
   return {
     async put({ ref, body, ...headers }, context) {
       const expected = parseChecksums(headers['X-Store-Checksum']);
@@ -27,9 +32,7 @@ export function cas(deps: CasDeps) {
       const stored = await intake.take(
         { tenant: context.tenant, source: body, expected, most },
         async (received) => {
-          const commit = db.transaction((sql) =>
-            casStore(sql).put({ author: context, ref, quota }, received),
-          );
+          const commit = puts.commit(context.tenant, { author: writer(context), ref, received });
           return { ...(await quotas.noting(context, undefined, commit)), received };
         },
       );

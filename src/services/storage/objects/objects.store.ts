@@ -1,10 +1,10 @@
 import { constrained } from '../../../db/constraints.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
-import { Internal } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { type BucketRow, columns as bucketColumns, referred } from '../buckets/buckets.store.ts';
-import type { NewBlob, ReadableBlob } from '../bytes/blobs.store.ts';
+import { blobMembers, type NewBlob, type ReadableBlob } from '../bytes/blobs.store.ts';
+import { type Outcome, outcomeOf } from '../bytes/commit-lines.ts';
 import type { WriteCondition } from '../content/conditions.ts';
 import { constraints, ObjectNotFound } from '../errors.ts';
 import { type DefaultQuota, writer } from '../usage.ts';
@@ -91,9 +91,8 @@ export interface Put {
   readonly condition: WriteCondition | null;
 }
 
-/** What became of a put. */
-export type PutOutcome =
-  { readonly committed: Committed & { readonly blob_id: string | null } } | { readonly refusal: Error };
+/** An object that was put, and the blob that has its bytes. */
+export type PutObject = Committed & { readonly blob_id: string | null };
 
 /** The most bytes of checksums that are read together with the object. */
 const mostSums = 4096;
@@ -144,7 +143,7 @@ export const objectStore = (sql: Sql) => ({
     bucketId: string,
     puts: readonly Put[],
     quota: DefaultQuota,
-  ): Promise<PutOutcome[]> {
+  ): Promise<Outcome<PutObject>[]> {
     const rows = await constrained(
       constraints,
       sql<PutRow[]>`
@@ -152,7 +151,7 @@ export const objectStore = (sql: Sql) => ({
         from storage.put_objects(${tenant}, ${bucketId}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
         order by place`,
     );
-    return rows.map(outcomeIn);
+    return rows.map(({ refused, ...committed }) => outcomeOf(refused, committed));
   },
 
   /** Points a key to content that is stored already. */
@@ -228,20 +227,13 @@ export const objectStore = (sql: Sql) => ({
   },
 });
 
-type PutRow = Committed & { readonly blob_id: string | null; readonly refused: string | null };
-
-const outcomeIn = ({ refused, ...committed }: PutRow): PutOutcome =>
-  refused === null
-    ? { committed }
-    : { refusal: constraints[refused]?.() ?? Internal(new Error(`a put was refused: ${refused}`)) };
+type PutRow = PutObject & { readonly refused: string | null };
 
 /** A put as the commit function takes it. */
 const putFields = ({ author, object: { key, ...object }, blob, condition }: Put) => ({
   ...{ key, object, condition, author, event: newId('evt') },
-  blob: blob && { id: blob.id, size: blob.size, crc32c: blob.crc32c, md5: blob.md5 },
+  ...blobMembers(blob),
   sha256: blob?.sha256.toString('hex'),
-  blocks: blob?.blocks.toString('base64'),
-  content: blob?.content?.toString('base64'),
 });
 
 const names = [

@@ -6,6 +6,7 @@ import type { BucketRow } from '../buckets/buckets.store.ts';
 import type { BlobReader, Span } from '../bytes/blob-reader.ts';
 import type { Incoming, Intake } from '../bytes/intake.ts';
 import type { Transfers } from '../bytes/transfers.ts';
+import { createCommitLines } from '../bytes/commit-lines.ts';
 import { type ConditionHeaders, checkWrite, writeCondition } from '../content/conditions.ts';
 import { etagOf } from '../content/entity-tag.ts';
 import { BucketNotFound, ContentNotFound } from '../errors.ts';
@@ -24,11 +25,12 @@ import {
   type ObjectFields,
   type ObjectRow,
   objectStore,
+  type Put,
+  type PutObject,
   type Segment,
 } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
-import { createPutLine } from './put-line.ts';
 
 export type { Found } from './objects.store.ts';
 
@@ -128,7 +130,11 @@ export const readsAtOnce = 3;
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
   const finding = batchedReads((asked: Asked[]) => store.findAll(asked), nameOfAsked, readsAtOnce);
-  const puts = createPutLine({ db, quota: defaultQuota(settings) });
+  const puts = createCommitLines<{ tenant: string; bucketId: string }, Put, PutObject>({
+    nameOf: ({ bucketId }) => bucketId,
+    together: ({ tenant, bucketId }, writes) =>
+      db.transaction((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
+  });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
     author,
@@ -159,7 +165,11 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
           const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
           const condition = writeCondition(conditions) ?? null;
           const put = { author: writer(author), object, blob, condition };
-          const committed = await quotas.noting(author, bucket, puts.commit(author.tenant, bucket.id, put));
+          const committed = await quotas.noting(
+            author,
+            bucket,
+            puts.commit({ tenant: author.tenant, bucketId: bucket.id }, put),
+          );
           return { ...keptOf(object, committed), blob_id: committed.blob_id };
         },
       );
