@@ -2,6 +2,12 @@ import type { Span } from '../bytes/blob-reader.ts';
 import { createOutgoing, type OutgoingDeps, type Pieces } from '../bytes/outgoing.ts';
 import { type Found, objectStore, type Segment } from './objects.store.ts';
 
+/** Content that was read together with its object, because it is short: it is sent at once. Undefined for other content. */
+export const contentAtHand = ({ object, blob }: Found, { start, end }: Span): Uint8Array | undefined =>
+  object.segments > 0 || blob === undefined || blob.is_damaged
+    ? undefined
+    : blob.content?.subarray(start, end);
+
 /** Reads spans of objects. A reader keeps to the blobs that it began with, whatever becomes of the object. */
 export function createObjectReader(deps: OutgoingDeps) {
   const { ofBlob, begun } = createOutgoing(deps);

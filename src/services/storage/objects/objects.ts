@@ -13,6 +13,7 @@ import { signedLink } from '../links/links.ts';
 import { copySource } from './copy-source.ts';
 import { deleteKeys } from './deletions.ts';
 import { changedFields, fieldsInHeaders, fieldsOfCopy } from './object-fields.ts';
+import { contentAtHand } from './object-reader.ts';
 import type { Found } from './objects.store.ts';
 import { conditionsOf, isKnown, rangeHeaders, spanOf } from './reading.ts';
 import { readsAtOnce } from './shelf.ts';
@@ -44,7 +45,7 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
         const found = await find(request, context);
         if (isKnown(request, found.object, context)) return;
         const span = spanOf(request, found.object);
-        const content = await shelf.read(context.tenant, found, span);
+        const content = contentAtHand(found, span) ?? (await shelf.read(context.tenant, found, span));
         if (content === undefined) continue;
         rangeHeaders(context.reply, span, found.object.size);
         contentHeaders(context.reply, found.object, span, download);
