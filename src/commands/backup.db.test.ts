@@ -65,6 +65,14 @@ test('a restored server has the rows, the bytes, the tokens and the keys', async
     await readFile(join(from['PLINTH_DATA_DIR']!, 'master-key'), 'utf8'),
   );
 
+  expect(await runMain(['backup', `${file}/no/folder.tar`], from)).toEqual({
+    code: 1,
+    text: `${file}/no/folder.tar cannot be written (ENOTDIR).\n`,
+  });
+  expect(await runMain(['restore', `${file}.none`], to)).toEqual({
+    code: 1,
+    text: `${file}.none cannot be read (ENOENT).\n`,
+  });
   expect(await runMain(['restore', file], to)).toEqual({
     code: 1,
     text: expect.stringMatching(/is not empty\. Choose another data directory with --data\.\n$/),

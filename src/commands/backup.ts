@@ -21,10 +21,13 @@ export async function backup(subject: Subject, file: string): Promise<void> {
   try {
     await writeArchive(file, membersOf(subject, drafts), isSkipped);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new UsageError(`${file} exists already. Choose another name, or remove it.`);
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new UsageError(`${file} exists already. Choose another name, or remove it.`);
+    if (path?.startsWith(file)) throw new UsageError(`${file} cannot be written (${code}).`);
+    throw error;
   } finally {
-    await Promise.all(Object.values(drafts).map((draft) => rm(draft, { force: true })));
+    // Where no draft could be made, none can be removed; the reason is told already.
+    await Promise.all(Object.values(drafts).map((draft) => rm(draft, { force: true }).catch(() => {})));
     await lock?.release();
   }
   process.stdout.write(

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { lockDirectory } from '../db/directory-lock.ts';
 import { schemaAmong } from '../db/inspection.ts';
@@ -14,6 +14,9 @@ import { runTool } from './postgres-tools.ts';
  */
 export async function restore(subject: Subject, file: string): Promise<void> {
   const { dataDir, databaseUrl } = subject.config;
+  await access(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${file} cannot be read (${error.code ?? error.message}).`);
+  });
   await makeFolder(dataDir);
   const lock = await lockDirectory(dataDir);
   const drafts = await mkdtemp(join(dirname(resolve(dataDir)), '.plinth-restore-'));
