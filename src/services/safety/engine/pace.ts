@@ -32,9 +32,10 @@ export class Pace {
     this.#endsAt = endsAt;
   }
 
-  /** Whether other tasks should run now. */
+  /** Whether to rest now: other tasks should run, or the deadline has passed, which `rest` then says. */
   get isDue(): boolean {
-    return monotonic() - this.#began >= sliceMs;
+    const now = monotonic();
+    return now - this.#began >= sliceMs || now >= this.#endsAt;
   }
 
   /** The same between small pieces of counted work, of which most are much shorter than a look at the clock. */
