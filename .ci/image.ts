@@ -6,9 +6,9 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort, ready } from './running.ts';
 
 const mostMegabytes = 250;
 /** What gcr.io/distroless/cc-debian12 holds: the C and C++ libraries, certificates and time zones. */
@@ -126,7 +126,7 @@ async function tryOut({ steps }: Stage): Promise<void> {
   const server = start([...wordsOf(all('ENTRYPOINT')[0]), ...wordsOf(all('CMD')[0])]);
   const ended = once(server, 'exit') as Promise<[number | null]>;
   try {
-    await answers(`${url}/readyz`, server);
+    await ready(url, server);
     const [healthy] = (await once(start(wordsOf(all('HEALTHCHECK')[0]?.split(' CMD ')[1])), 'exit')) as [
       number,
     ];
@@ -154,22 +154,4 @@ async function libraries(): Promise<boolean> {
   );
   for (const path of [...paths, '/usr/bin/env']) await cp(path, join(root, path), { dereference: true });
   return true;
-}
-
-async function answers(url: string, server: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
-    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`);
-    const response = await fetch(url).catch(() => undefined);
-    if (response?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the server is not ready within a minute');
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
