@@ -33,7 +33,7 @@ export async function startPageServer(args: string[], databaseUrl?: string) {
   const rootToken = (await readFile(join(data, 'root-token'), 'utf8')).trim();
   return {
     server: { url, data, rootToken },
-    async end() {
+    end: async () => {
       await stop(child);
       await rm(data, { recursive: true });
     },
