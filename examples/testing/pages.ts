@@ -58,5 +58,5 @@ export async function pageFiles(): Promise<string[]> {
   const pages = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-  return ['README.md', 'CONTRIBUTING.md', ...pages.sort()];
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...pages.sort()];
 }
