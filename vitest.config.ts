@@ -64,6 +64,7 @@ export default defineConfig({
         test: {
           name: 'examples',
           include: ['examples/**/*.test.ts'],
+          globalSetup: './examples/testing/setup.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

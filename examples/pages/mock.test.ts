@@ -1,16 +1,17 @@
-/** Runs the README's examples of the mock as they are printed. */
+/** Runs the examples of docs/mock.md as they are printed. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launchChromium } from '../src/testing/chromium.ts';
-import { blocks, examples, root } from './testing/readme.ts';
-import { findBrowser, run, shell, start } from './testing/running.ts';
+import { launchChromium } from '../../src/testing/chromium.ts';
+import { jsonForm } from '../testing/forms.ts';
+import { readPage, root } from '../testing/pages.ts';
+import { run, start, stop } from '../testing/processes.ts';
+import { expectShown, findBrowser, shell } from '../testing/reader.ts';
 
-const chromium = findBrowser('examples/readme-mock.test.ts');
+const shown = await readPage('docs/mock.md');
+const chromium = findBrowser('examples/pages/mock.test.ts');
 
 /** Returns the script as one file for browsers. */
 async function bundled(script: string): Promise<string> {
@@ -24,20 +25,19 @@ async function bundled(script: string): Promise<string> {
   return outputFiles[0]?.text.replaceAll('</script', '<\\/script') ?? '';
 }
 
-describe('the first five minutes with the mock and the SDK', () => {
+describe('the first five minutes with the mock', () => {
   let mock: Awaited<ReturnType<typeof start>>;
 
   beforeAll(async () => {
     mock = await start(['mock', '--stateful'], tmpdir());
   });
-  afterAll(() => void mock.child.kill('SIGTERM'));
+  afterAll(() => stop(mock.child));
 
-  const at = blocks.findIndex(({ language }) => language === 'ts mock');
-  const [script, printed] = blocks.slice(at, at + 2).map(({ text }) => text);
-  const pointed = () => script?.replace('http://127.0.0.1:4010', mock.url) ?? '';
+  const printed = shown.textAfter('ts mock');
+  const pointed = () => shown.textOf('ts mock').replace('http://127.0.0.1:4010', mock.url);
 
   it('are the script of examples/, which prints what is shown', async () => {
-    expect(script).toBe(await readFile(join(root, 'examples/mock-calls.ts'), 'utf8'));
+    await expectShown(shown, 'ts mock', 'mock-calls.ts');
     const running = run(process.execPath, ['--input-type=module-typescript', '-'], { cwd: root });
     running.child.stdin?.end(pointed());
     expect((await running).stdout).toBe(printed);
@@ -66,12 +66,13 @@ describe('the first five minutes with the mock and the SDK', () => {
   });
 
   it('have commands that answer what is shown', async () => {
-    const shown = examples('sh mock');
+    const commands = shown.commands('sh mock');
     const answers = await shell(
-      shown.map((example) => example.script),
+      commands.map(({ script }) => script),
       { 'http://127.0.0.1:4010': mock.url },
     );
-    expect(shown.length).toBeGreaterThan(0);
-    expect(shown.map((_, at) => JSON.parse(answers[at] ?? ''))).toEqual(shown.map(({ printed }) => printed));
+    expect(commands.length).toBeGreaterThan(0);
+    for (const [at, { printed }] of commands.entries())
+      expect(jsonForm(answers[at] ?? '')).toEqual(jsonForm(printed?.text ?? ''));
   });
 });
