@@ -16,11 +16,10 @@ export async function running(
   port: number,
   options: SpawnOptions,
 ): Promise<Running> {
-  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'inherit'], detached: true, ...options });
+  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'inherit'], ...options });
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;
-  // npm and a shell pass on no signal, so the whole group is told.
-  const tell = (signal: NodeJS.Signals) => child.exitCode === null && process.kill(-child.pid!, signal);
+  const tell = (signal: NodeJS.Signals) => child.exitCode === null && child.kill(signal);
   let stopped: Promise<void> | undefined;
   const end = async () => {
     tell('SIGTERM');
