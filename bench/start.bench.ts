@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { atMost, type Measurements, type Row } from './row.ts';
+import { createPlace } from './place.ts';
+import { atMost, type Measurements, notMeasured, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +20,7 @@ const rounds = 3;
 /** Milliseconds after which a server that nobody uses has done what it does at its start. */
 const idleAfter = 10_000;
 
-export default { embedded, installed, image } satisfies Measurements;
+export default { embedded, onServer, installed, image } satisfies Measurements;
 
 async function* embedded(): AsyncGenerator<Row> {
   const fresh: number[] = [];
@@ -28,7 +29,7 @@ async function* embedded(): AsyncGenerator<Row> {
   for (let round = 0; round < rounds; round++) {
     const data = await mkdtemp(join(tmpdir(), 'plinth-bench-start-'));
     fresh.push((await start(data)).seconds);
-    const again = await start(data, idleAfter);
+    const again = await start(data, { wait: idleAfter });
     used.push(again.seconds);
     memory.push(again.megabytes);
     await rm(data, { recursive: true });
@@ -39,6 +40,26 @@ async function* embedded(): AsyncGenerator<Row> {
     path: 'memory of a server without requests, all services and the database in it',
     unit: 'MB',
   });
+}
+
+/** The same on PostgreSQL, where one answers. */
+async function* onServer(): AsyncGenerator<Row> {
+  const place = await createPlace();
+  const data = await mkdtemp(join(tmpdir(), 'plinth-bench-start-'));
+  const path = 'memory of a server without requests, all services, on PostgreSQL';
+  try {
+    if (place.url === undefined) {
+      yield notMeasured(path, '≤ 400 MB', 'no PostgreSQL answers');
+      return;
+    }
+    await start(data, { databaseUrl: place.url });
+    const { seconds, megabytes } = await start(data, { databaseUrl: place.url, wait: idleAfter });
+    yield atMost(seconds, 3, { path: 'start on PostgreSQL', unit: 's' });
+    yield atMost(megabytes, 400, { path, unit: 'MB' });
+  } finally {
+    await rm(data, { recursive: true });
+    await place.remove();
+  }
 }
 
 /** What `npm ci --omit=dev` puts into a new folder. */
@@ -71,13 +92,13 @@ interface Started {
 }
 
 /** Starts a server, waits, and ends it. */
-async function start(data: string, wait = 0): Promise<Started> {
+async function start(data: string, { wait = 0, databaseUrl = '' } = {}): Promise<Started> {
   const port = await freePort();
   const started = performance.now();
   const child = spawn(process.execPath, [main, 'serve', '--port', String(port), '--data', data], {
     env: {
       ...process.env,
-      DATABASE_URL: '',
+      DATABASE_URL: databaseUrl,
       NODE_ENV: 'production',
       PLINTH_PUBLIC_URL: `http://127.0.0.1:${port}`,
     },
