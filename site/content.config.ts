@@ -1,0 +1,75 @@
+/** Gives the generator its pages: the guides as it renders their Markdown, and the reference as HTML. */
+import { docsSchema } from '@astrojs/starlight/schema';
+import { defineCollection } from 'astro/content/config';
+import type { Loader, LoaderContext } from 'astro/loaders';
+import { docsFolder, readGuides, withSiteLinks } from './guides.ts';
+import { type Heading, referencePages } from './reference/pages.ts';
+import { readServices, type Service } from './reference/services.ts';
+import { servedBase } from './served-base.ts';
+
+interface Entry {
+  readonly slug: string;
+  readonly title: string;
+  readonly html: string;
+  readonly headings: readonly Heading[];
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+const pages: Loader = {
+  name: 'plinth',
+  async load(context) {
+    const { store } = context;
+    store.clear();
+    for (const { slug, title, html, headings, more } of [...(await guides(context)), ...reference(context)])
+      store.set({
+        id: slug,
+        data: await context.parseData({ id: slug, data: { title, ...more } }),
+        filePath: `content/docs/${slug}.md`,
+        rendered: { html, metadata: { headings: [...headings] } },
+      });
+  },
+};
+
+const baseOf = ({ config }: LoaderContext): string => `${config.base.replace(/\/$/, '')}/`;
+
+async function guides(context: LoaderContext): Promise<Entry[]> {
+  const all = readGuides();
+  const base = baseOf(context);
+  return await Promise.all(
+    all.map(async (guide) => {
+      const { html, metadata } = await context.renderMarkdown(guide.body, {
+        fileURL: new URL(guide.file, docsFolder),
+      });
+      const { slug, title } = guide;
+      return { slug, title, html: withSiteLinks(html, guide, all, base), headings: metadata?.headings ?? [] };
+    }),
+  );
+}
+
+function reference(context: LoaderContext): Entry[] {
+  const base = baseOf(context);
+  const slugs = new Set(readGuides().map(({ slug }) => slug));
+  const of = ({ name, served }: Service) => [
+    ...(slugs.has(`services/${name}`) ? [[`${base}services/${name}/`, 'Guide'] as const] : []),
+    // A published site has no server beside it.
+    ...(served && base === `${servedBase}/`
+      ? [
+          [`/${name}/docs`, 'Interactive reference'] as const,
+          [`/${name}/openapi.json`, 'OpenAPI document'] as const,
+        ]
+      : []),
+  ];
+  return readServices()
+    .flatMap((service) => referencePages(service, { base, of }))
+    .map(({ service, description, ...page }) => ({
+      ...page,
+      more: {
+        description,
+        ...(service === undefined
+          ? {}
+          : { head: [{ tag: 'title' as const, content: `${page.title} | ${service} | Plinth` }] }),
+      },
+    }));
+}
+
+export const collections = { docs: defineCollection({ loader: pages, schema: docsSchema() }) };

@@ -1,0 +1,93 @@
+/** Reads the pages in `docs/`: what they are called, in which order they come, and where their links lead on the site. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+
+export const docsFolder = new URL('../docs/', import.meta.url);
+
+export interface Guide {
+  /** The path of the file within the folder. */
+  readonly file: string;
+  /** Its address within the site, without slashes at the ends; `index` is the first page. */
+  readonly slug: string;
+  readonly title: string;
+  /** The Markdown below the title. */
+  readonly body: string;
+}
+
+export interface GuideGroup {
+  readonly label: string;
+  readonly guides: readonly Guide[];
+}
+
+const index = 'README.md';
+
+/** All guides. Without an index page, a short one takes its place. */
+export function readGuides(folder: URL = docsFolder): Guide[] {
+  const files = existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : [];
+  const guides = files
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => guideOf(file, readFileSync(new URL(file, folder), 'utf8')));
+  return guides.some(({ file }) => file === index)
+    ? guides
+    : [guideOf(index, '# Documentation\n'), ...guides];
+}
+
+/** A guide begins with its title: `# Errors`. */
+export function guideOf(file: string, text: string): Guide {
+  const slug = file === index ? 'index' : file.replace(/(\/README)?\.md$/, '').toLowerCase();
+  const [, title = slug, body = text] = /^# (.+)\n([^]*)$/.exec(text) ?? [];
+  return { file, slug, title: title.replaceAll('`', ''), body };
+}
+
+/**
+ * The guides in the order in which the index page names them, under the headings where it names them. The others follow in
+ * alphabetical order.
+ */
+export function groupsOf(guides: readonly Guide[]): GuideGroup[] {
+  const groups = new Map<string, Guide[]>();
+  const add = (label: string, guide: Guide) => void groups.set(label, [...(groups.get(label) ?? []), guide]);
+  const waiting = new Map(guides.filter(({ file }) => file !== index).map((guide) => [guide.file, guide]));
+  let label = 'Guides';
+  for (const line of (guides.find(({ file }) => file === index)?.body ?? '').split('\n')) {
+    label = /^#+ (.+)$/.exec(line)?.[1] ?? label;
+    for (const [, target = ''] of line.matchAll(/\]\(([^)#\s]+)/g)) {
+      const guide = waiting.get(posix.normalize(target));
+      if (!guide || !waiting.delete(guide.file)) continue;
+      add(label, guide);
+    }
+  }
+  for (const guide of waiting.values())
+    add(guide.file.startsWith('services/') ? 'Services' : 'Guides', guide);
+  return [...groups].map(([name, members]) => ({ label: name, guides: members }));
+}
+
+/**
+ * Points the links of a rendered guide to pages of the site. Text that links to a file outside of the folder stays without
+ * its link, because the site does not have the file.
+ */
+export function withSiteLinks(html: string, guide: Guide, guides: readonly Guide[], base: string): string {
+  const there = (target: string) => posix.join(posix.dirname(guide.file), target);
+  return html
+    .replaceAll(/<a href="([^"]*)"([^>]*)>(.*?)<\/a>/gs, (link, href: string, more: string, text: string) => {
+      if (isAddress(href)) return link;
+      const [path = '', anchor] = href.split('#', 2);
+      const place = linked(there(path), guides, base);
+      if (place === undefined) return text;
+      return `<a href="${place}${anchor === undefined ? '' : `#${anchor}`}"${more}>${text}</a>`;
+    })
+    .replaceAll(/(<img[^>]* src=")([^"]*)(")/g, (image, before: string, source: string, after: string) =>
+      isAddress(source) ? image : before + base + there(source) + after,
+    );
+}
+
+/** Whether the target is more than a path: an address, or a place on the same page. */
+const isAddress = (target: string): boolean => /^([a-z]+:|#|\/)/i.test(target);
+
+function linked(file: string, guides: readonly Guide[], base: string): string | undefined {
+  if (file === `../${index}`) return base;
+  const found = guides.find((guide) => guide.file === file || guide.file === posix.join(file, index));
+  if (found) return found.slug === 'index' ? base : `${base}${found.slug}/`;
+  return undefined;
+}
