@@ -16,7 +16,7 @@ export default defineConfig({
     starlight({
       title: 'Plinth',
       description: 'Fourteen platform services behind one contract.',
-      customCss: ['./theme/style.css'],
+      customCss: ['./theme/colors.css', './theme/layout.css', './theme/reference.css'],
       components: { PageTitle: './theme/PageTitle.astro', Search: './theme/Search.astro' },
       routeMiddleware: './theme/current-service.ts',
       sidebar: sidebar(),

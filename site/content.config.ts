@@ -1,6 +1,7 @@
 /** Gives the generator its pages: the guides as it renders their Markdown, and the reference as HTML. */
 import { docsSchema } from '@astrojs/starlight/schema';
 import { defineCollection } from 'astro/content/config';
+import { z } from 'astro/zod';
 import type { Loader, LoaderContext } from 'astro/loaders';
 import { docsFolder, readGuides, withSiteLinks } from './guides.ts';
 import { type Heading, referencePages } from './reference/pages.ts';
@@ -20,7 +21,11 @@ const pages: Loader = {
   async load(context) {
     const { store } = context;
     store.clear();
-    for (const { slug, title, html, headings, more } of [...(await guides(context)), ...reference(context)])
+    for (const { slug, title, html, headings, more } of [
+      missing(context),
+      ...(await guides(context)),
+      ...reference(context),
+    ])
       store.set({
         id: slug,
         data: await context.parseData({ id: slug, data: { title, ...more } }),
@@ -29,6 +34,15 @@ const pages: Loader = {
       });
   },
 };
+
+/** What is shown for an address that the site does not have. */
+const missing = (context: LoaderContext): Entry => ({
+  slug: '404',
+  title: 'This page does not exist',
+  html: `<p>The address may be old or mistyped. <a href="${baseOf(context)}">The first page</a> leads to all others.</p>`,
+  headings: [],
+  more: { pagefind: false, tableOfContents: false, prev: false, next: false },
+});
 
 const baseOf = ({ config }: LoaderContext): string => `${config.base.replace(/\/$/, '')}/`;
 
@@ -63,13 +77,16 @@ function reference(context: LoaderContext): Entry[] {
     .flatMap((service) => referencePages(service, { base, of }))
     .map(({ service, description, ...page }) => ({
       ...page,
-      more: {
-        description,
-        ...(service === undefined
-          ? {}
-          : { head: [{ tag: 'title' as const, content: `${page.title} | ${service} | Plinth` }] }),
-      },
+      more: { description, ...titleParts(page.title, service) },
     }));
 }
 
-export const collections = { docs: defineCollection({ loader: pages, schema: docsSchema() }) };
+/** The title of a resource's page names its service, since several services have roles. */
+const titleParts = (title: string, service: string | undefined) =>
+  service === undefined
+    ? {}
+    : { service, head: [{ tag: 'title', content: `${title} | ${service} | Plinth` }] };
+
+const schema = docsSchema({ extend: z.object({ service: z.string().optional() }) });
+
+export const collections = { docs: defineCollection({ loader: pages, schema }) };

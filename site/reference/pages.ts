@@ -72,7 +72,8 @@ function resourcePage(service: Service, resource: Resource, { base }: Links): Re
     headings: resource.operations.map(({ id, summary }) => ({
       depth: 2,
       slug: id,
-      text: summary.replaceAll('`', ''),
+      // A contents list needs no more than what an operation does.
+      text: summary.replaceAll('`', '').split(/[;,]/, 1)[0]!,
     })),
   };
 }

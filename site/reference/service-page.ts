@@ -45,7 +45,7 @@ export function serviceSections(service: Service, surroundings: Surroundings): S
 function authentication({ document }: Service): Hole {
   const schemes = Object.entries(document.components.securitySchemes).map(
     ([name, scheme]) =>
-      markup`<li><p class="field"><strong>${wordsOf(scheme, name)}</strong></p>${prose(scheme.description)}</li>`,
+      markup`<li><p class="field">${wordsOf(scheme, name)}</p>${prose(scheme.description)}</li>`,
   );
   return markup`<ul class="fields">${schemes}</ul>`;
 }
@@ -55,7 +55,7 @@ function wordsOf(scheme: Readonly<Record<string, unknown>>, name: string): Marku
   const { type, scheme: kind, name: field, in: place } = scheme as Record<string, string | undefined>;
   if (type === 'http') return markup`<code>Authorization: ${kind === 'basic' ? 'Basic' : 'Bearer'} …</code>`;
   if (type === 'apiKey')
-    return markup`<code>${field}</code> in ${place === 'header' ? 'a header' : `the ${place}`}`;
+    return markup`<code>${field}</code> <span class="type">in ${place === 'header' ? 'a header' : `the ${place}`}</span>`;
   return markup`${name}`;
 }
 

@@ -25,7 +25,7 @@ const style = `
   .bar { display: flex; gap: 1.25rem; align-items: center; box-sizing: border-box; height: 3rem; padding: 0 1.25rem;
     position: sticky; top: 0; z-index: 100; background: Canvas; border-bottom: 1px solid #8884; white-space: nowrap; overflow-x: auto }
   .bar a { color: inherit; text-decoration: none; padding: .5rem 0 } .bar a:hover { text-decoration: underline }
-  .bar a:first-child { font-weight: 650 } .bar span { opacity: .75; margin-right: auto }
+  .bar a:first-child { font-weight: 650 } .bar a:first-child { margin-right: auto }
   noscript p { max-width: 40rem; margin: 3rem auto; padding: 0 1.25rem }
 `;
 
@@ -52,7 +52,7 @@ export function referencePage({ name, title, document, bundle }: Reference): Htm
     ],
     body:
       `<style>${style}</style>` +
-      markup`<nav class="bar" aria-label="Plinth"><a href="/">Plinth</a><span>Version ${version}</span><a href="/docs/">Documentation</a><a href="${staticReference(name)}">Static reference</a></nav>
+      markup`<nav class="bar" aria-label="Plinth"><a href="/">Plinth</a><a href="/docs/">Documentation</a><a href="${staticReference(name)}">Static reference</a></nav>
 <noscript><p>The interactive reference of ${title} needs scripts. The <a href="${staticReference(name)}">static reference</a> describes the same operations without them.</p></noscript>`.toString() +
       `<script id="api-reference" data-configuration="${escapeHtml(JSON.stringify(configuration))}"></script>` +
       `<script src="${escapeHtml(bundle)}"></script>`,
