@@ -3,7 +3,7 @@ import { docsSchema } from '@astrojs/starlight/schema';
 import { defineCollection } from 'astro/content/config';
 import { z } from 'astro/zod';
 import type { Loader, LoaderContext } from 'astro/loaders';
-import { docsFolder, readGuides, withSiteLinks } from './guides.ts';
+import { docsFolder, readGuides, withFocusableScrollers, withSiteLinks } from './guides.ts';
 import { type Heading, referencePages } from './reference/pages.ts';
 import { readServices, type Service } from './reference/services.ts';
 import { servedBase } from './served-base.ts';
@@ -55,7 +55,12 @@ async function guides(context: LoaderContext): Promise<Entry[]> {
         fileURL: new URL(guide.file, docsFolder),
       });
       const { slug, title } = guide;
-      return { slug, title, html: withSiteLinks(html, guide, all, base), headings: metadata?.headings ?? [] };
+      return {
+        slug,
+        title,
+        html: withFocusableScrollers(withSiteLinks(html, guide, all, base)),
+        headings: metadata?.headings ?? [],
+      };
     }),
   );
 }

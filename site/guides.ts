@@ -1,11 +1,14 @@
-/** Reads the pages in `docs/`: what they are called, in which order they come, and where their links lead on the site. */
+/**
+ * Reads the pages in `docs/`: what they are called, in which order they come, and where their links lead on the site. Pages in the
+ * root of the project to which these link, such as the change log, belong to them.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 export const docsFolder = new URL('../docs/', import.meta.url);
 
 export interface Guide {
-  /** The path of the file within the folder. */
+  /** The path of the file, relative to the folder. */
   readonly file: string;
   /** Its address within the site, without slashes at the ends; `index` is the first page. */
   readonly slug: string;
@@ -23,20 +26,37 @@ const index = 'README.md';
 
 /** All guides. Without an index page, a short one takes its place. */
 export function readGuides(folder: URL = docsFolder): Guide[] {
+  const read = (file: string) => guideOf(file, readFileSync(new URL(file, folder), 'utf8'));
   const files = existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : [];
-  const guides = files
+  const inside = files
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => file.endsWith('.md'))
     .sort()
-    .map((file) => guideOf(file, readFileSync(new URL(file, folder), 'utf8')));
+    .map(read);
+  const above = new Set(inside.flatMap(targetsOf).filter((file) => /^\.\.\/[\w-]+\.md$/.test(file)));
+  const guides = [...inside, ...[...above].filter((file) => existsSync(new URL(file, folder))).map(read)];
   return guides.some(({ file }) => file === index)
     ? guides
     : [guideOf(index, '# Documentation\n'), ...guides];
 }
 
+/** The files to which a guide links, relative to the folder. */
+function targetsOf({ file, body }: Guide): string[] {
+  const links = [...body.matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => target);
+  return links
+    .filter((target) => !isAddress(target))
+    .map((target) => posix.join(posix.dirname(file), target));
+}
+
 /** A guide begins with its title: `# Errors`. */
 export function guideOf(file: string, text: string): Guide {
-  const slug = file === index ? 'index' : file.replace(/(\/README)?\.md$/, '').toLowerCase();
+  const slug =
+    file === index
+      ? 'index'
+      : file
+          .replace(/^\.\.\//, '')
+          .replace(/(\/README)?\.md$/, '')
+          .toLowerCase();
   const [, title = slug, body = text] = /^# (.+)\n([^]*)$/.exec(text) ?? [];
   return { file, slug, title: title.replaceAll('`', ''), body };
 }
@@ -50,12 +70,12 @@ export function groupsOf(guides: readonly Guide[]): GuideGroup[] {
   const add = (label: string, guide: Guide) => void groups.set(label, [...(groups.get(label) ?? []), guide]);
   const waiting = new Map(guides.filter(({ file }) => file !== index).map((guide) => [guide.file, guide]));
   let label = 'Guides';
-  for (const line of (guides.find(({ file }) => file === index)?.body ?? '').split('\n')) {
+  const first = guides.find(({ file }) => file === index);
+  for (const line of first?.body.split('\n') ?? []) {
     label = /^#+ (.+)$/.exec(line)?.[1] ?? label;
-    for (const [, target = ''] of line.matchAll(/\]\(([^)#\s]+)/g)) {
-      const guide = waiting.get(posix.normalize(target));
-      if (!guide || !waiting.delete(guide.file)) continue;
-      add(label, guide);
+    for (const target of targetsOf({ ...first!, body: line })) {
+      const guide = waiting.get(target);
+      if (guide && waiting.delete(target)) add(label, guide);
     }
   }
   for (const guide of waiting.values())
@@ -68,7 +88,7 @@ export function groupsOf(guides: readonly Guide[]): GuideGroup[] {
  * its link, because the site does not have the file.
  */
 export function withSiteLinks(html: string, guide: Guide, guides: readonly Guide[], base: string): string {
-  const there = (target: string) => posix.join(posix.dirname(guide.file), target);
+  const there = (target: string) => resolved(guide.file, target);
   return html
     .replaceAll(/<a href="([^"]*)"([^>]*)>(.*?)<\/a>/gs, (link, href: string, more: string, text: string) => {
       if (isAddress(href)) return link;
@@ -86,8 +106,13 @@ export function withSiteLinks(html: string, guide: Guide, guides: readonly Guide
 const isAddress = (target: string): boolean => /^([a-z]+:|#|\/)/i.test(target);
 
 function linked(file: string, guides: readonly Guide[], base: string): string | undefined {
-  if (file === `../${index}`) return base;
   const found = guides.find((guide) => guide.file === file || guide.file === posix.join(file, index));
   if (found) return found.slug === 'index' ? base : `${base}${found.slug}/`;
   return undefined;
 }
+
+/** Lets the keyboard scroll wide tables and code. */
+export const withFocusableScrollers = (html: string): string =>
+  html
+    .replaceAll(/<table>(.*?)<\/table>/gs, '<div class="table" tabindex="0"><table>$1</table></div>')
+    .replaceAll('<pre ', '<pre tabindex="0" ');

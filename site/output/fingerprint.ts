@@ -6,6 +6,7 @@ import { filesIn } from './files.ts';
 
 /** What the pages are made of. The lock file stands for the generator and for all that it loads. */
 const inputs = [
+  '*.md',
   'docs/**/*.*',
   'site/*.ts',
   'site/{output,public,reference,theme}/**/*.*',

@@ -13,12 +13,14 @@ export async function completeSite(folder: string, base: string, images: string)
   for (const page of await filesIn(folder, ['**/*.html'])) {
     const file = join(folder, page);
     const { html, scripts } = withoutInlineScripts(await readFile(file, 'utf8'), `${base}${hashed}/`);
-    // Without scripts, no script says which colours are chosen, and the system's preference decides.
-    await writeFile(file, html.replace(/(<html[^>]*?) data-theme="\w+"/, '$1'));
+    await writeFile(file, withoutScheme(html));
     for (const [name, text] of scripts) await writeFile(join(folder, hashed, name), text);
   }
   await cp(images, join(folder, 'images'), { recursive: true }).catch(ifMissing);
 }
+
+/** Without scripts, nothing says which colours are chosen, so that the system's preference decides. */
+const withoutScheme = (html: string): string => html.replace(/(<html[^>]*?) data-theme="\w+"/, '$1');
 
 export async function compressFolder(folder: string): Promise<void> {
   const files = await filesIn(folder, ['**/*.*']);
