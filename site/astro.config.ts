@@ -21,7 +21,11 @@ export default defineConfig({
       routeMiddleware: './theme/current-service.ts',
       sidebar: sidebar(),
       // Without scripts, the colours of code follow the system's preference as those of the page do.
-      expressiveCode: { useDarkModeMediaQuery: true },
+      expressiveCode: {
+        useDarkModeMediaQuery: true,
+        defaultProps: { frame: 'none' },
+        styleOverrides: { borderRadius: '0.5rem' },
+      },
     }),
   ],
 });

@@ -3,8 +3,8 @@ import { docsSchema } from '@astrojs/starlight/schema';
 import { defineCollection } from 'astro/content/config';
 import { z } from 'astro/zod';
 import type { Loader, LoaderContext } from 'astro/loaders';
-import { docsFolder, readGuides, withFocusableScrollers, withSiteLinks } from './guides.ts';
-import { type Heading, referencePages } from './reference/pages.ts';
+import { docsFolder, readGuides, withFocusableScrollers, withSiteImages, withSiteLinks } from './guides.ts';
+import { type Heading, referenceLinks, referencePages } from './reference/pages.ts';
 import { readServices, type Service } from './reference/services.ts';
 import { servedBase } from './served-base.ts';
 
@@ -49,17 +49,19 @@ const baseOf = ({ config }: LoaderContext): string => `${config.base.replace(/\/
 async function guides(context: LoaderContext): Promise<Entry[]> {
   const all = readGuides();
   const base = baseOf(context);
+  const services = readServices();
   return await Promise.all(
     all.map(async (guide) => {
-      const { html, metadata } = await context.renderMarkdown(guide.body, {
-        fileURL: new URL(guide.file, docsFolder),
+      const { slug, title, file } = guide;
+      const { html, metadata } = await context.renderMarkdown(withSiteImages(guide, base), {
+        fileURL: new URL(file, docsFolder),
       });
-      const { slug, title } = guide;
+      const added = referenceLinks(slug, services, base);
       return {
         slug,
         title,
-        html: withFocusableScrollers(withSiteLinks(html, guide, all, base)),
-        headings: metadata?.headings ?? [],
+        html: withFocusableScrollers(withSiteLinks(html, guide, all, base)) + (added?.html ?? ''),
+        headings: [...(metadata?.headings ?? []), ...(added ? [added.heading] : [])],
       };
     }),
   );
@@ -86,11 +88,11 @@ function reference(context: LoaderContext): Entry[] {
     }));
 }
 
-/** The title of a resource's page names its service, since several services have roles. */
-const titleParts = (title: string, service: string | undefined) =>
-  service === undefined
-    ? {}
-    : { service, head: [{ tag: 'title', content: `${title} | ${service} | Plinth` }] };
+/** The title of a page of the reference names its service too, since several services have roles, and guides have their names. */
+const titleParts = (title: string, service = 'Reference') => ({
+  service,
+  head: [{ tag: 'title', content: `${title} | ${service} | Plinth` }],
+});
 
 const schema = docsSchema({ extend: z.object({ service: z.string().optional() }) });
 

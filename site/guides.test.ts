@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groupsOf, guideOf, readGuides, withFocusableScrollers, withSiteLinks } from './guides.ts';
+import {
+  groupsOf,
+  guideOf,
+  readGuides,
+  withFocusableScrollers,
+  withSiteImages,
+  withSiteLinks,
+} from './guides.ts';
 
 const guides = [
   guideOf(
@@ -43,7 +50,6 @@ describe('a link in a guide', () => {
     ['<a href="#part">here</a>', '<a href="#part">here</a>'],
     ['<a href="https://example.com/a.md">there</a>', '<a href="https://example.com/a.md">there</a>'],
     ['<a href="../../src/main.ts"><code>main.ts</code></a>', '<code>main.ts</code>'],
-    ['<img alt="" src="../images/a.svg">', '<img alt="" src="/docs/images/a.svg">'],
   ])('%s becomes %s', (written, expected) => {
     expect(withSiteLinks(written, auth, guides, '/docs/')).toBe(expected);
   });
@@ -52,10 +58,15 @@ describe('a link in a guide', () => {
     const above = guideOf('../CHANGELOG.md', '# Changes\n');
     expect(above.slug).toBe('changelog');
     expect(withSiteLinks('<a href="docs/a.md">A</a>', above, guides, '/')).toBe('<a href="/a/">A</a>');
-    expect(withSiteLinks('<img src="docs/images/a.svg">', above, guides, '/')).toBe(
-      '<img src="/images/a.svg">',
-    );
   });
+});
+
+test('an image in a guide is that of the site', () => {
+  const image = (file: string, source: string) =>
+    withSiteImages(guideOf(file, `# Title\n\n![A](${source})`), '/docs/').trim();
+  expect(image('services/auth.md', '../images/a.svg')).toBe('![A](/docs/images/a.svg)');
+  expect(image('../README.md', 'docs/images/a.svg')).toBe('![A](/docs/images/a.svg)');
+  expect(image('a.md', 'data:,')).toBe('![A](data:,)');
 });
 
 test('tables and code can be scrolled with the keyboard', () => {

@@ -43,10 +43,12 @@ export function readGuides(folder: URL = docsFolder): Guide[] {
 /** The files to which a guide links, relative to the folder. */
 function targetsOf({ file, body }: Guide): string[] {
   const links = [...body.matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => target);
-  return links
-    .filter((target) => !isAddress(target))
-    .map((target) => posix.join(posix.dirname(file), target));
+  return links.filter((target) => !isAddress(target)).map((target) => resolved(file, target));
 }
+
+/** The file to which a link in another one leads, relative to the folder. */
+const resolved = (from: string, target: string): string =>
+  posix.join(posix.dirname(from), target).replace(/^\.\.\/docs\//, '');
 
 /** A guide begins with its title: `# Errors`. */
 export function guideOf(file: string, text: string): Guide {
@@ -83,23 +85,27 @@ export function groupsOf(guides: readonly Guide[]): GuideGroup[] {
   return [...groups].map(([name, members]) => ({ label: name, guides: members }));
 }
 
+/** Points the images of a guide to the site's copies. This precedes the rendering, which would look for them in other places. */
+export const withSiteImages = ({ file, body }: Guide, base: string): string =>
+  body.replaceAll(/(!\[[^\]]*\]\()([^)\s]+)/g, (image, before: string, source: string) =>
+    isAddress(source) ? image : before + base + resolved(file, source),
+  );
+
 /**
  * Points the links of a rendered guide to pages of the site. Text that links to a file outside of the folder stays without
  * its link, because the site does not have the file.
  */
 export function withSiteLinks(html: string, guide: Guide, guides: readonly Guide[], base: string): string {
-  const there = (target: string) => resolved(guide.file, target);
-  return html
-    .replaceAll(/<a href="([^"]*)"([^>]*)>(.*?)<\/a>/gs, (link, href: string, more: string, text: string) => {
+  return html.replaceAll(
+    /<a href="([^"]*)"([^>]*)>(.*?)<\/a>/gs,
+    (link, href: string, more: string, text: string) => {
       if (isAddress(href)) return link;
       const [path = '', anchor] = href.split('#', 2);
-      const place = linked(there(path), guides, base);
+      const place = linked(resolved(guide.file, path), guides, base);
       if (place === undefined) return text;
       return `<a href="${place}${anchor === undefined ? '' : `#${anchor}`}"${more}>${text}</a>`;
-    })
-    .replaceAll(/(<img[^>]* src=")([^"]*)(")/g, (image, before: string, source: string, after: string) =>
-      isAddress(source) ? image : before + base + there(source) + after,
-    );
+    },
+  );
 }
 
 /** Whether the target is more than a path: an address, or a place on the same page. */

@@ -3,6 +3,7 @@ import { markup } from '../../src/http/html.ts';
 import { operationSection } from './operation.ts';
 import { prose } from './prose.ts';
 import { type Resource, type Service } from './services.ts';
+import { firstSentence } from '../../spec/codegen/source.ts';
 import { serviceIntroduction, serviceSections } from './service-page.ts';
 
 export interface Heading {
@@ -80,3 +81,21 @@ function resourcePage(service: Service, resource: Resource, { base }: Links): Re
 
 const firstParagraph = (text: string): string =>
   text.split('\n\n', 1)[0]!.replaceAll(/[\s]+/g, ' ').replaceAll('`', '');
+
+/** The end of the first page and of the guide of a service: the way to the reference. */
+export function referenceLinks(
+  guide: string,
+  services: readonly Service[],
+  base: string,
+): { readonly html: string; readonly heading: Heading } | undefined {
+  const meant = services.filter(({ name }) => guide === 'index' || guide === `services/${name}`);
+  if (meant.length === 0) return undefined;
+  const items = meant.map(
+    (service) =>
+      markup`<li><a href="${base}${serviceSlug(service)}/">${service.title}</a>: ${firstSentence(service.description)}</li>`,
+  );
+  return {
+    html: markup`<h2 id="reference">Reference</h2><ul>${items}</ul>`.toString(),
+    heading: { depth: 2, slug: 'reference', text: 'Reference' },
+  };
+}
