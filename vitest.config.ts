@@ -49,7 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'spec/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'spec/**/*.test.ts', 'deploy/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts', '**/*.isolated.test.ts'],
           isolate: false,
           // Some start processes, which takes long while other tests keep the cores busy.

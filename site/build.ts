@@ -2,7 +2,7 @@
  * Builds the documentation: `npm run docs` into `site/dist`, where the server finds it, and
  * `npm run docs -- --base /plinth --out public` as a site to publish at another address.
  *
- * With `--install`, as after `npm ci`, a missing generator or a failure is no error: the server then says how to build the pages.
+ * An install builds them too. If that fails, the install succeeds nevertheless, and the server says how to build the pages.
  */
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -40,18 +40,11 @@ export async function buildSite(folder: string, base: string): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { base, out, install } = parseArgs({
-    options: { base: { type: 'string' }, out: { type: 'string' }, install: { type: 'boolean' } },
-  }).values;
-  try {
-    if (out !== undefined) await buildSite(resolve(out), base ?? '/');
-    else if (base !== undefined) throw new Error('--base needs --out, the folder of the site to publish');
-    else
-      console.log((await buildServed()) ? 'The documentation is built.' : 'The documentation is up to date.');
-  } catch (error) {
-    if (!install) throw error;
-    console.warn('The documentation is not built; `npm run docs` builds it and shows what fails.');
-  }
+  const { base, out } = parseArgs({ options: { base: { type: 'string' }, out: { type: 'string' } } }).values;
+  if (out !== undefined) await buildSite(resolve(out), base ?? '/');
+  else if (base !== undefined) throw new Error('--base needs --out, the folder of the site to publish');
+  else
+    console.log((await buildServed()) ? 'The documentation is built.' : 'The documentation is up to date.');
 }
 
 if (import.meta.main) await main();
