@@ -21,7 +21,7 @@ ${prose(description)}
 ${needs && markup`<div class="needs">${prose(needs)}</div>`}
 ${own.length > 0 && markup`<h3>Parameters</h3>${parameterList(document, own)}`}
 ${common(parameters, servicePage)}
-${body && markup`<h3>Request body</h3>${Object.entries(body.content).map(([type, { schema }]) => markup`<p class="type"><code>${type}</code>${body.required ? '' : ', optional'}</p>${schema && fieldsOf(document, schema)}`)}`}
+${body && markup`<h3>Request body</h3>${Object.entries(body.content).map(([type, { schema }]) => markup`<p class="type"><code>${type}</code>${body.required ? '' : ', optional'}</p>${schema && fieldsOf(document, schema, 'request')}`)}`}
 <h3>Responses</h3>
 ${answersOf(operation).map(([status, answer]) => answerPart(service, status, answer))}
 ${errorsPart(operation, servicePage)}
@@ -62,7 +62,7 @@ function answerPart(
   );
   return markup`<div class="answer"><p><strong class="status">${status}</strong> ${inline(description)}</p>
 ${fields.length > 0 && markup`<details><summary>Headers</summary><ul class="fields">${fields}</ul></details>`}
-${Object.entries(content ?? {}).map(([type, { schema }]) => markup`<details data-pagefind-ignore><summary>Body <code>${type}</code></summary>${schema && fieldsOf(document, schema)}</details>`)}</div>`;
+${Object.entries(content ?? {}).map(([type, { schema }]) => markup`<details data-pagefind-ignore><summary>Body <code>${type}</code></summary>${schema && fieldsOf(document, schema, 'response')}</details>`)}</div>`;
 }
 
 function errorsPart({ answers }: DocumentedOperation, servicePage: string): Hole {
@@ -78,7 +78,7 @@ function errorsPart({ answers }: DocumentedOperation, servicePage: string): Hole
 function messagesPart({ document }: Service, messages: DocumentedOperation['messages']): Hole {
   const parts = Object.entries(messages).map(
     ([name, schema]) =>
-      markup`<details data-pagefind-ignore><summary><code>${name}</code></summary>${fieldsOf(document, schema)}</details>`,
+      markup`<details data-pagefind-ignore><summary><code>${name}</code></summary>${fieldsOf(document, schema, 'response')}</details>`,
   );
   return parts.length > 0 && markup`<h3>Messages of the stream</h3>${parts}`;
 }

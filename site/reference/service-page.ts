@@ -80,7 +80,7 @@ function errors(service: Service): Hole {
       markup`<li><strong class="status">${status}</strong> ${inline(description)}</li>`,
   );
   const envelope = envelopeOf(operationsOf(service));
-  return markup`${envelope && markup`<p>A failed request has a body like this one:</p>${codeBlock('Response 400', JSON.stringify(exampleOf(document, envelope), null, 2))}<details><summary>Fields of an error</summary>${fieldsOf(document, envelope)}</details>`}<ul class="statuses">${rows}</ul>`;
+  return markup`${envelope && markup`<p>A failed request has a body like this one:</p>${codeBlock('Response 400', JSON.stringify(exampleOf(document, envelope), null, 2))}<details><summary>Fields of an error</summary>${fieldsOf(document, envelope, 'response')}</details>`}<ul class="statuses">${rows}</ul>`;
 }
 
 /** The statuses of errors, each with the description that most operations give. */

@@ -55,7 +55,7 @@ export function createPages(
     res.vary('Accept');
     if (req.accepts(['json', 'html']) === 'json')
       res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
-    else sendHtml(res, indexPage(index(), own));
+    else sendHtml(res, indexPage(index(), [['/docs/', 'documentation'], ...own]));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));
