@@ -15,6 +15,7 @@ import { findPostgres } from './src/testing/postgres.ts';
  *     *.isolated.test.ts    does so without a database: `unit-isolated`
  *     contract-tests/       project `contract`; `coverage` runs after it and judges what it saw
  *     examples/             project `examples`
+ *     site/                 project `site`; the documentation is built before
  *     sdk/test/             project `sdk`
  *
  * One project: `npx vitest run --project pglite`. One file: `npx vitest run src/db/migrate.db.test.ts`.
@@ -67,6 +68,15 @@ export default defineConfig({
           globalSetup: './examples/testing/setup.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'site',
+          include: ['site/**/*.test.ts'],
+          globalSetup: './site/test/setup.ts',
+          testTimeout: 60_000,
         },
       },
       {
