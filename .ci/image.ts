@@ -112,7 +112,10 @@ async function tryOut({ steps }: Stage): Promise<void> {
   const start = (words: readonly string[]): ChildProcess => {
     if (asRoot) {
       const chroot = ['--userspec=65532:65532', root, '/usr/bin/env', '-C', '/app', ...words];
-      return spawn('chroot', chroot, { env, stdio: ['ignore', 'inherit', 'inherit'] });
+      return spawn('chroot', chroot, {
+        env: { PATH: process.env['PATH'], ...env },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
     }
     const own = { ...env, PLINTH_DATA_DIR: join(root, 'data'), HOST: '127.0.0.1' };
     const [program = '', ...rest] = words;
