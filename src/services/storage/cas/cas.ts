@@ -23,7 +23,7 @@ export function cas(deps: CasDeps) {
   const most = settings.maxObjectBytes;
   const puts = createCommitLines<string, CasPut, Added>({
     nameOf: (tenant) => tenant,
-    together: (tenant, writes) => db.transaction((sql) => casStore(sql).putAll(tenant, writes, quota)),
+    together: (tenant, writes) => db.statement((sql) => casStore(sql).putAll(tenant, writes, quota)),
   });
   return {
     async put({ ref, body, ...headers }, context) {
@@ -59,7 +59,7 @@ export function cas(deps: CasDeps) {
     },
 
     async delete({ hash, ref }, context) {
-      await db.transaction((sql) => casStore(sql).delete({ author: context, ref, quota }, digitsOf(hash)));
+      await db.statement((sql) => casStore(sql).delete({ author: context, ref, quota }, digitsOf(hash)));
     },
   } satisfies Cas<Context>;
 

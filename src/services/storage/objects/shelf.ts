@@ -2,7 +2,7 @@ import type { Author } from '../../../db/write.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Database } from '../../../db/index.ts';
 import { Unavailable } from '../../../lib/errors.ts';
-import type { BucketRow } from '../buckets/buckets.store.ts';
+import type { BucketRow, FoundBucket } from '../buckets/buckets.store.ts';
 import type { BlobReader, Span } from '../bytes/blob-reader.ts';
 import type { Incoming, Intake } from '../bytes/intake.ts';
 import type { Transfers } from '../bytes/transfers.ts';
@@ -90,7 +90,7 @@ export interface Shelf {
    */
   read(tenant: string, found: Found, span: Span): Promise<AsyncGenerator<Uint8Array, void> | undefined>;
   /** Checks what can be checked before the body is read, then receives and stores it. */
-  put(author: Author, bucket: BucketRow, putting: Putting): Promise<Kept>;
+  put(author: Author, bucket: FoundBucket, putting: Putting): Promise<Kept>;
   /** Points another key to the same content. */
   copy(author: Author, bucket: BucketRow, copying: Copying): Promise<Kept>;
   /** Changes the given fields of an object, not its content. */
@@ -133,7 +133,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
   const puts = createCommitLines<{ tenant: string; bucketId: string }, Put, PutObject>({
     nameOf: ({ bucketId }) => bucketId,
     together: ({ tenant, bucketId }, writes) =>
-      db.transaction((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
+      db.statement((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
   });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
@@ -183,7 +183,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       checkType(bucket, object.content_type);
       checkSize(size > settings.maxObjectBytes ? undefined : size, mostBytes(settings, bucket));
       const places = await placesOf(tenant, original);
-      const commit = db.transaction((sql) =>
+      const commit = db.statement((sql) =>
         objectStore(sql).copy(commitOf(author, bucket, conditions), object, places),
       );
       return keptOf(object, await quotas.noting(author, bucket, commit));
@@ -191,7 +191,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
 
     async update(author, bucket, key, changes, conditions) {
       if (changes.content_type !== undefined) checkType(bucket, changes.content_type);
-      const object = await db.transaction((sql) =>
+      const object = await db.statement((sql) =>
         objectStore(sql).update(commitOf(author, bucket, conditions), key, changes),
       );
       return keptOf(object, {
@@ -206,7 +206,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       const inParts = keys.length > 1 ? await store.inParts(author.tenant, bucket.id, keys) : [];
       const deleted: string[] = [];
       for (const batch of deletionBatches(keys, inParts))
-        deleted.push(...(await db.transaction((sql) => objectStore(sql).delete(commit, batch))));
+        deleted.push(...(await db.statement((sql) => objectStore(sql).delete(commit, batch))));
       return deleted;
     },
 
