@@ -46,7 +46,7 @@ export function cas(deps: CasDeps) {
       const entry = await find(context.tenant, hash);
       if (isKnown(request, entry, context)) return;
       const span = spanOf(request, entry);
-      const pieces = outgoing.ofBlob(context.tenant, entry.blob_id, span);
+      const pieces = outgoing.ofBlobs(context.tenant, [{ id: entry.blob_id, span }]);
       const content = await outgoing.begun(context.tenant, pieces);
       rangeHeaders(context.reply, span, entry.size);
       contentHeaders(context.reply, entry, span);

@@ -1,5 +1,5 @@
 import { constrained } from '../../../db/constraints.ts';
-import type { Fragment, Sql } from '../../../db/index.ts';
+import type { Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
 import { type BucketRow, columns as bucketColumns, referred } from '../buckets/buckets.store.ts';
@@ -105,7 +105,12 @@ export const objectStore = (sql: Sql) => ({
   ): Promise<Map<string, Found | { bucket: BucketRow; object?: undefined }>> {
     const each = (of: (one: Asked) => string) => asked.map(of);
     const rows = await sql<FoundRow[]>`
-      select place, ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
+      select place, ${bucketColumns(sql, 'buckets')},
+        objects.key as o_key, objects.blob_id as o_blob_id, objects.segments as o_segments, objects.size as o_size,
+        objects.etag as o_etag, objects.checksum as o_checksum, objects.content_type as o_content_type,
+        objects.cache_control as o_cache_control, objects.content_disposition as o_content_disposition,
+        objects.content_encoding as o_content_encoding, objects.content_language as o_content_language,
+        objects.metadata as o_metadata, objects.last_modified as o_last_modified,
         encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
         case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
       from unnest(
@@ -236,17 +241,6 @@ const putFields = ({ author, object: { key, ...object }, blob, condition }: Put)
   sha256: blob?.sha256.toString('hex'),
 });
 
-const names = [
-  ...['key', 'blob_id', 'segments', 'size', 'etag', 'checksum', 'content_type', 'cache_control'],
-  ...['content_disposition', 'content_encoding', 'content_language', 'metadata', 'last_modified'],
-];
-
-/** The columns of an object under names that no column of a bucket has. */
-const objectColumns = (sql: Sql): Fragment =>
-  names
-    .map((name) => sql`${sql(`objects.${name}`)} as ${sql(`o_${name}`)}`)
-    .reduce((before, next) => sql`${before}, ${next}`);
-
 type FoundRow = BucketRow & { readonly place: number } & {
   readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name];
 } & {
@@ -260,9 +254,21 @@ type FoundRow = BucketRow & { readonly place: number } & {
 
 function foundIn(row: FoundRow): Found | { bucket: BucketRow } {
   if ((row.o_key as string | null) === null) return { bucket: row };
-  const object = Object.fromEntries(
-    names.map((name) => [name, row[`o_${name}` as keyof FoundRow]]),
-  ) as unknown as ObjectRow;
+  const object: ObjectRow = {
+    key: row.o_key,
+    blob_id: row.o_blob_id,
+    segments: row.o_segments,
+    size: row.o_size,
+    etag: row.o_etag,
+    checksum: row.o_checksum,
+    content_type: row.o_content_type,
+    cache_control: row.o_cache_control,
+    content_disposition: row.o_content_disposition,
+    content_encoding: row.o_content_encoding,
+    content_language: row.o_content_language,
+    metadata: row.o_metadata,
+    last_modified: row.o_last_modified,
+  };
   const { b_id, b_size, b_content, b_state, b_blocks, b_md5: md5 } = row;
   if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined, md5 };
   const is_damaged = b_state === 'damaged';
