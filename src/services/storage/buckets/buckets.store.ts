@@ -135,9 +135,9 @@ export const nameOfRef = ({ tenant, ref }: BucketRef): string => JSON.stringify(
 
 /** The bucket to which a row `asked(tenant, ref)` refers, as `named` finds it. */
 export const referred = (sql: Sql): Fragment => sql`(
-  select * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
+  select xmin, * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
   union all
-  select * from storage.buckets
+  select xmin, * from storage.buckets
   where tenant_id = asked.tenant collate "C" and id = asked.ref collate "C" and name is not null
 )`;
 

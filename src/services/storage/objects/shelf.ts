@@ -17,9 +17,9 @@ import { checkSize, checkType, mostBytes } from './admission.ts';
 import { deletionBatches } from './deletion-batches.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
-  type Asked,
   type Committed,
   type Found,
+  type FoundOrNot,
   nameOfAsked,
   type NewObject,
   type ObjectFields,
@@ -31,6 +31,7 @@ import {
 } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
+import { recentObjects } from './recent-objects.ts';
 
 export type { Found } from './objects.store.ts';
 
@@ -78,11 +79,7 @@ export interface Copying {
  */
 export interface Shelf {
   /** Finds a bucket, by name or by id, and the object in it, if there is one. Throws when there is no such bucket. */
-  find(
-    tenant: string,
-    bucket: string,
-    key: string,
-  ): Promise<Found | { bucket: BucketRow; object?: undefined }>;
+  find(tenant: string, bucket: string, key: string): Promise<FoundOrNot>;
   /**
    * Begins to read a span of an object that was found; undefined when it has been replaced meanwhile and has to be found again. Rejects
    * when its first block is damaged or too much is being sent; later damage ends the bytes with an error. The bytes must be read to
@@ -129,7 +126,7 @@ export const readsAtOnce = 3;
 
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
-  const finding = batchedReads((asked: Asked[]) => store.findAll(asked), nameOfAsked, readsAtOnce);
+  const finding = batchedReads(recentObjects(store), nameOfAsked, readsAtOnce);
   const puts = createCommitLines<{ tenant: string; bucketId: string }, Put, PutObject>({
     nameOf: ({ bucketId }) => bucketId,
     together: ({ tenant, bucketId }, writes) =>
