@@ -7,6 +7,7 @@ import { checkMasterKey } from './db/master-key.ts';
 import { migrate } from './db/migrate.ts';
 import { listen, type Listening } from './http/listen.ts';
 import type { ServiceModule } from './http/service.ts';
+import { collectBuffersEarly } from './lib/garbage-collection.ts';
 import type { Sealer } from './lib/seal.ts';
 
 export interface Served {
@@ -39,6 +40,7 @@ export async function serve({
   log,
   onLease,
 }: ServeOptions): Promise<Served> {
+  collectBuffersEarly();
   const chosen = modules.filter(({ name }) => config.services.includes(name));
   const db = await openDatabase(placeOf(config, log));
   let app: App | undefined;

@@ -28,6 +28,11 @@ export interface Database {
    * it is unknown whether the commit took place.
    */
   transaction<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Runs the one statement of `fn`, which commits by itself and may wait for locks: it has a connection of its own meanwhile. It spares
+   * the round trip of a commit.
+   */
+  statement<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   /** Separate connections for short statements that must not wait behind requests: heartbeats and leases. */
   readonly background: Sql;
   /** Runs `fn` right after the transaction of `sql` commits, before `transaction` returns; outside of a transaction, at once. */
@@ -81,6 +86,10 @@ export async function openDatabase({
     background: backend.background,
     afterCommit: commits.after,
     transaction: (fn) => transaction(backend.lanes.transaction, commits, fn),
+    statement: (fn) =>
+      backend.lanes.statement(fn).catch((error: unknown) => {
+        throw toDomainError(error);
+      }),
     maintenance: (fn) => transaction(backend.maintenance, commits, fn),
     notices,
     probe: () => backend.probe.ask(),

@@ -8,6 +8,8 @@ import type { Pool, Sql } from './sql.ts';
 export interface Lanes {
   /** Runs `fn` in a transaction on a connection that nothing else uses meanwhile. */
   readonly transaction: <T>(fn: (sql: Sql) => Promise<T>) => Promise<T>;
+  /** Runs the one statement of `fn` on such a connection, where it commits by itself. */
+  readonly statement: <T>(fn: (sql: Sql) => Promise<T>) => Promise<T>;
   /** Figures of the connections, and of the transactions that run or wait. */
   readonly figures: () => Omit<PoolFigures, 'pool'>;
   /** Waits for transactions in flight. */
@@ -96,15 +98,18 @@ export function createLanes<Target>(
 
   reach?.onSilence((problem) => waiting.forEach(({ reject }) => reject(problem)));
 
+  async function on<T>(run: (sql: Sql) => Promise<T>): Promise<T> {
+    const lane = await take();
+    try {
+      return await run(lane.sql);
+    } finally {
+      give(lane);
+    }
+  }
+
   return {
-    async transaction(fn) {
-      const lane = await take();
-      try {
-        return await inTransaction(lane.sql, fn);
-      } finally {
-        give(lane);
-      }
-    },
+    transaction: (fn) => on((sql) => inTransaction(sql, fn)),
+    statement: on,
     figures: () => ({ open: all.size, busy: all.size - idle.length, waiting: waiting.size }),
     async close() {
       await Promise.all([...all].map((lane) => lane.end(closeMs)));

@@ -7,6 +7,12 @@ import { BucketNotFound, constraints, TooManyBuckets } from '../errors.ts';
 /** A bucket as it is stored: its usage is a row of its own. */
 export type BucketRow = Required<Omit<Bucket, 'usage'>>;
 
+/** A bucket to store something in. */
+export interface FoundBucket extends BucketRow {
+  /** Whether the bucket or the tenant has a quota of its own; undefined when nobody looked. */
+  readonly has_quota?: boolean;
+}
+
 /** The most buckets of a tenant. */
 export const mostBuckets = 1000;
 
@@ -46,9 +52,10 @@ export const bucketStore = (sql: Sql) => ({
   },
 
   /** Finds several buckets, by name or by id, and returns them under `nameOfRef`. */
-  async findAll(asked: readonly BucketRef[]): Promise<Map<string, BucketRow>> {
-    const rows = await sql<(BucketRow & { readonly ref: string })[]>`
-      select ref, ${columns(sql, 'buckets')}
+  async findAll(asked: readonly BucketRef[]): Promise<Map<string, FoundBucket>> {
+    const rows = await sql<(FoundBucket & { readonly ref: string })[]>`
+      select ref, ${columns(sql, 'buckets')},
+        buckets.quota_bytes > 0 or exists (select from storage.quotas where quotas.tenant_id = buckets.tenant_id) as has_quota
       from unnest(${asked.map(({ tenant }) => tenant)}::text[], ${asked.map(({ ref }) => ref)}::text[]) as asked(tenant, ref)
       cross join lateral ${referred(sql)} as buckets`;
     return new Map(rows.map(({ ref, ...bucket }) => [nameOfRef({ tenant: bucket.tenant_id, ref }), bucket]));
@@ -128,9 +135,9 @@ export const nameOfRef = ({ tenant, ref }: BucketRef): string => JSON.stringify(
 
 /** The bucket to which a row `asked(tenant, ref)` refers, as `named` finds it. */
 export const referred = (sql: Sql): Fragment => sql`(
-  select * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
+  select xmin, * from storage.buckets where tenant_id = asked.tenant collate "C" and name = asked.ref collate "C"
   union all
-  select * from storage.buckets
+  select xmin, * from storage.buckets
   where tenant_id = asked.tenant collate "C" and id = asked.ref collate "C" and name is not null
 )`;
 

@@ -1,6 +1,6 @@
 import { ContentDamaged } from '../errors.ts';
 import type { ReadableBlob } from './blobs.store.ts';
-import { isIntact } from './blocks.ts';
+import { intactBytes } from './blocks.ts';
 import { blockSize, type BytesDriver } from './driver.ts';
 
 /** Bytes from `start` up to but not including `end`. */
@@ -34,15 +34,16 @@ export const createBlobReader = ({ driver, verifies, onDamage }: BlobReaderDeps)
     const [first, endBlock] = blocksOf(span);
     let place = first;
     try {
-      for await (const block of driver.get(id, {
+      for await (const bytes of driver.get(id, {
         start: first * blockSize,
         end: Math.min(endBlock * blockSize, size),
       })) {
-        if (verifies && !isIntact(block, blob.blocks, place - blob.first_block))
-          throw new Error(`block ${place} of blob ${id} has another checksum`);
+        const intact = verifies ? intactBytes(bytes, blob.blocks, place - blob.first_block) : bytes.length;
         const offset = place * blockSize;
-        yield block.subarray(Math.max(0, span.start - offset), span.end - offset);
-        place += 1;
+        if (intact > 0)
+          yield bytes.subarray(Math.max(0, span.start - offset), Math.min(intact, span.end - offset));
+        place += intact / blockSize;
+        if (intact < bytes.length) throw new Error(`block ${place} of blob ${id} has another checksum`);
       }
     } catch (error) {
       if (isDamage(error)) onDamage(tenant, id);

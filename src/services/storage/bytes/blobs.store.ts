@@ -31,21 +31,32 @@ export interface ReadableBlob {
   readonly is_damaged: boolean;
 }
 
+/** A blob that is to be read, from a block up to but not including another one. */
+export interface AskedBlob {
+  readonly id: string;
+  readonly firstBlock: number;
+  readonly endBlock: number;
+}
+
 /** Every statement about blobs. */
 export const blobStore = (sql: Sql) => ({
-  /** A blob with the checksums of these blocks, the last one not included; undefined when it is gone. */
-  async find(
-    tenant: string,
-    id: string,
-    firstBlock: number,
-    endBlock: number,
-  ): Promise<ReadableBlob | undefined> {
-    const [blob] = await sql<ReadableBlob[]>`
-      select id, size, content, substring(blocks from ${firstBlock * 4 + 1}::integer for ${(endBlock - firstBlock) * 4}::integer) as blocks,
-        ${firstBlock}::integer as first_block, state = 'damaged' as is_damaged
-      from storage.blobs
-      where tenant_id = ${tenant} and id = ${id} and state <> 'deleting'`;
-    return blob;
+  /** Blobs with the checksums of their blocks that are asked for; undefined in the place of one that is gone. */
+  async findAll(tenant: string, asked: readonly AskedBlob[]): Promise<(ReadableBlob | undefined)[]> {
+    const each = (of: (one: AskedBlob) => number) => asked.map(of);
+    const rows = await sql<(ReadableBlob & { readonly place: number })[]>`
+      select place, found.*
+      from unnest(
+          ${asked.map(({ id }) => id)}::text[], ${each(({ firstBlock }) => firstBlock)}::integer[],
+          ${each(({ endBlock }) => endBlock)}::integer[]
+        ) with ordinality as asked(blob, first_block, end_block, place)
+      cross join lateral (
+        select id, size, content, substring(blocks from first_block * 4 + 1 for (end_block - first_block) * 4) as blocks,
+          first_block, state = 'damaged' as is_damaged
+        from storage.blobs
+        where tenant_id = ${tenant} and id = asked.blob collate "C" and state <> 'deleting' limit 1
+      ) as found`;
+    const found = new Map(rows.map(({ place, ...blob }) => [place, blob]));
+    return asked.map((_, index) => found.get(index + 1));
   },
 
   /** Marks a blob whose bytes are not what they were. Returns whether it was not known to be damaged. */

@@ -32,6 +32,12 @@ export function blockSums() {
   }
 }
 
-/** Whether a block has the checksum that `blockSums` collected at this place. */
-export const isIntact = (block: Uint8Array, sums: Uint8Array, place: number): boolean =>
-  crc32c(block) === Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength).readUInt32BE(place * 4);
+/** How many bytes there are before the first block that does not have the checksum that `blockSums` collected, from this place on. */
+export function intactBytes(bytes: Uint8Array, sums: Uint8Array, place: number): number {
+  const expected = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength);
+  for (let from = 0; from < bytes.length; from += blockSize) {
+    const sum = expected.readUInt32BE((place + from / blockSize) * 4);
+    if (crc32c(bytes.subarray(from, from + blockSize)) !== sum) return from;
+  }
+  return bytes.length;
+}

@@ -3,7 +3,7 @@ export interface BytesDriver {
   readonly name: 'fs';
   /** Stores bytes durably. When `source` throws, nothing is left. Returns how many bytes there were. */
   put(id: string, source: AsyncIterable<Uint8Array>): Promise<{ readonly size: number }>;
-  /** The bytes from `start` up to but not including `end`, in pieces of a block, the last one shorter. */
+  /** The bytes from `start`, where a block begins, up to but not including `end`, in pieces of whole blocks but for the last one. */
   get(id: string, range: { readonly start: number; readonly end: number }): AsyncGenerator<Uint8Array, void>;
   /** Deletes bytes; those that are not there count as deleted. */
   delete(ids: readonly string[]): Promise<void>;

@@ -26,8 +26,11 @@ export async function makeShards(dir: string): Promise<void> {
   await synced(join(dir, 'blobs'));
 }
 
-/** The bytes that are read or written at once: each time costs a round trip to another thread. */
-const [bytesPerRead, bytesPerWrite] = [2 * blockSize, blockSize];
+/** The bytes that are written at once: each time costs a round trip to another thread. */
+const bytesPerWrite = blockSize;
+
+/** The bytes that are read at once. All of short content is; of long content, many slow clients must not hold too much. */
+const bytesPerRead = (bytes: number): number => (bytes <= 4 * blockSize ? 4 : 2) * blockSize;
 
 /**
  * Keeps bytes in files of a directory. A file gets its name once it is complete, and counts as stored once its bytes and its name are on
@@ -63,15 +66,18 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
     },
     async *get(id, { start, end }) {
       const file = await open(pathOf(id), constants.O_RDONLY);
+      const most = bytesPerRead(end - start);
+      let closed: Promise<void> | undefined;
       try {
         for (let at = start; at < end;) {
-          const read = await filled(file, at, Math.min(bytesPerRead, end - at));
-          for (let from = 0; from < read.length; from += blockSize)
-            yield read.subarray(from, from + blockSize);
+          const read = await filled(file, at, Math.min(most, end - at));
           at += read.length;
+          // Whoever takes the last bytes may be slow.
+          if (at === end) closed = file.close();
+          yield read;
         }
       } finally {
-        await file.close();
+        await (closed ?? file.close());
       }
     },
     async delete(ids) {

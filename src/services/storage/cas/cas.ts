@@ -23,7 +23,7 @@ export function cas(deps: CasDeps) {
   const most = settings.maxObjectBytes;
   const puts = createCommitLines<string, CasPut, Added>({
     nameOf: (tenant) => tenant,
-    together: (tenant, writes) => db.transaction((sql) => casStore(sql).putAll(tenant, writes, quota)),
+    together: (tenant, writes) => db.statement((sql) => casStore(sql).putAll(tenant, writes, quota)),
   });
   return {
     async put({ ref, body, ...headers }, context) {
@@ -46,7 +46,7 @@ export function cas(deps: CasDeps) {
       const entry = await find(context.tenant, hash);
       if (isKnown(request, entry, context)) return;
       const span = spanOf(request, entry);
-      const pieces = outgoing.ofBlob(context.tenant, entry.blob_id, span);
+      const pieces = outgoing.ofBlobs(context.tenant, [{ id: entry.blob_id, span }]);
       const content = await outgoing.begun(context.tenant, pieces);
       rangeHeaders(context.reply, span, entry.size);
       contentHeaders(context.reply, entry, span);
@@ -59,7 +59,7 @@ export function cas(deps: CasDeps) {
     },
 
     async delete({ hash, ref }, context) {
-      await db.transaction((sql) => casStore(sql).delete({ author: context, ref, quota }, digitsOf(hash)));
+      await db.statement((sql) => casStore(sql).delete({ author: context, ref, quota }, digitsOf(hash)));
     },
   } satisfies Cas<Context>;
 

@@ -1,5 +1,5 @@
 import type { Span } from '../bytes/blob-reader.ts';
-import { createOutgoing, type OutgoingDeps, type Pieces } from '../bytes/outgoing.ts';
+import { type BlobSpan, createOutgoing, type OutgoingDeps, type Pieces } from '../bytes/outgoing.ts';
 import { type Found, objectStore, type Segment } from './objects.store.ts';
 
 /** Content that was read together with its object, because it is short: it is sent at once. Undefined for other content. */
@@ -10,18 +10,20 @@ export const contentAtHand = ({ object, blob }: Found, { start, end }: Span): Ui
 
 /** Reads spans of objects. A reader keeps to the blobs that it began with, whatever becomes of the object. */
 export function createObjectReader(deps: OutgoingDeps) {
-  const { ofBlob, begun } = createOutgoing(deps);
+  const { ofBlob, ofBlobs, begun } = createOutgoing(deps);
   return async (tenant: string, found: Found, span: Span): Promise<Pieces | undefined> => {
     const { object, blob } = found;
-    if (object.segments === 0) return await begun(tenant, ofBlob(tenant, object.blob_id, span, blob));
+    if (object.segments === 0) return await begun(tenant, ofBlob(tenant, { id: object.blob_id, span }, blob));
     const segments = await objectStore(deps.db.sql).segments(tenant, found, span);
-    return segments.length === 0 ? undefined : await begun(tenant, ofSegments(tenant, segments, span));
+    return segments.length === 0
+      ? undefined
+      : await begun(tenant, ofBlobs(tenant, segments.map(spanWithin(span))));
   };
-
-  async function* ofSegments(tenant: string, segments: readonly Segment[], span: Span): Pieces {
-    for (const { start, size, blob_id } of segments) {
-      const within = { start: Math.max(0, span.start - start), end: Math.min(size, span.end - start) };
-      yield* ofBlob(tenant, blob_id, within);
-    }
-  }
 }
+
+const spanWithin =
+  (span: Span) =>
+  ({ start, size, blob_id }: Segment): BlobSpan => ({
+    id: blob_id,
+    span: { start: Math.max(0, span.start - start), end: Math.min(size, span.end - start) },
+  });

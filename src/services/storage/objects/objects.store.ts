@@ -44,7 +44,12 @@ export interface Found {
   readonly blob: ReadableBlob | undefined;
   /** The MD5 of the blob in hexadecimal digits, if it is known. */
   readonly md5: string | null;
+  /** Changes with the bucket, the object and the blob. */
+  readonly version: string;
 }
+
+/** What was found under a name in a bucket: perhaps no object. */
+export type FoundOrNot = Found | { readonly bucket: BucketRow; readonly object?: undefined };
 
 /** The place of a blob in an object. */
 export interface Segment {
@@ -100,26 +105,26 @@ const mostSums = 4096;
 /** Every statement about objects, but for their listings. */
 export const objectStore = (sql: Sql) => ({
   /** Finds several objects, by their names: no entry without a bucket, and only the bucket when there is no such object. */
-  async findAll(
-    asked: readonly Asked[],
-  ): Promise<Map<string, Found | { bucket: BucketRow; object?: undefined }>> {
-    const each = (of: (one: Asked) => string) => asked.map(of);
+  async findAll(asked: readonly Asked[]): Promise<Map<string, FoundOrNot>> {
     const rows = await sql<FoundRow[]>`
-      select place, ${bucketColumns(sql, 'buckets')}, ${objectColumns(sql)},
+      select place, ${version(sql)} as version, ${bucketColumns(sql, 'buckets')},
+        objects.key as o_key, objects.blob_id as o_blob_id, objects.segments as o_segments, objects.size as o_size,
+        objects.etag as o_etag, objects.checksum as o_checksum, objects.content_type as o_content_type,
+        objects.cache_control as o_cache_control, objects.content_disposition as o_content_disposition,
+        objects.content_encoding as o_content_encoding, objects.content_language as o_content_language,
+        objects.metadata as o_metadata, objects.last_modified as o_last_modified,
         encode(blobs.md5, 'hex') as b_md5, blobs.id as b_id, blobs.size as b_size, blobs.content as b_content, blobs.state as b_state,
         case when octet_length(blobs.blocks) <= ${mostSums} then blobs.blocks end as b_blocks
-      from unnest(
-          ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
-        ) with ordinality as asked(tenant, ref, key, place)
-      cross join lateral ${referred(sql)} as buckets
-      left join lateral (
-        select * from storage.objects
-        where tenant_id = buckets.tenant_id and bucket_id = buckets.id and key = asked.key collate "C" limit 1
-      ) as objects on true
-      left join lateral (
-        select * from storage.blobs where tenant_id = buckets.tenant_id and id = objects.blob_id limit 1
-      ) as blobs on true`;
+      from ${askedRows(sql, asked)}`;
     return new Map(rows.map((row) => [nameOfAsked(asked[row.place - 1]!), foundIn(row)]));
+  },
+
+  /** The names of those objects that still have these versions. */
+  async unchanged(asked: readonly Asked[], versions: readonly string[]): Promise<Set<string>> {
+    const rows = await sql<{ place: number }[]>`
+      select place from ${askedRows(sql, asked)}
+      where ${version(sql)} = (${[...versions]}::text[])[place]`;
+    return new Set(rows.map(({ place }) => nameOfAsked(asked[place - 1]!)));
   },
 
   /** The segments of an object that cover a span, if it is still the same one. */
@@ -236,18 +241,28 @@ const putFields = ({ author, object: { key, ...object }, blob, condition }: Put)
   sha256: blob?.sha256.toString('hex'),
 });
 
-const names = [
-  ...['key', 'blob_id', 'segments', 'size', 'etag', 'checksum', 'content_type', 'cache_control'],
-  ...['content_disposition', 'content_encoding', 'content_language', 'metadata', 'last_modified'],
-];
+/** The objects that are asked for with their buckets and blobs, as far as there are any. */
+function askedRows(sql: Sql, asked: readonly Asked[]): Fragment {
+  const each = (of: (one: Asked) => string) => asked.map(of);
+  return sql`
+    unnest(
+      ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
+    ) with ordinality as asked(tenant, ref, key, place)
+    cross join lateral ${referred(sql)} as buckets
+    left join lateral (
+      select xmin, * from storage.objects
+      where tenant_id = buckets.tenant_id and bucket_id = buckets.id and key = asked.key collate "C" limit 1
+    ) as objects on true
+    left join lateral (
+      select xmin, * from storage.blobs where tenant_id = buckets.tenant_id and id = objects.blob_id limit 1
+    ) as blobs on true`;
+}
 
-/** The columns of an object under names that no column of a bucket has. */
-const objectColumns = (sql: Sql): Fragment =>
-  names
-    .map((name) => sql`${sql(`objects.${name}`)} as ${sql(`o_${name}`)}`)
-    .reduce((before, next) => sql`${before}, ${next}`);
+/** Names the versions of the three rows: every change makes a row that another transaction has written. */
+const version = (sql: Sql): Fragment =>
+  sql`concat_ws(' ', buckets.id, buckets.xmin, objects.etag, objects.xmin, blobs.id, blobs.xmin)`;
 
-type FoundRow = BucketRow & { readonly place: number } & {
+type FoundRow = BucketRow & { readonly place: number; readonly version: string } & {
   readonly [Name in keyof ObjectRow as `o_${Name}`]: ObjectRow[Name];
 } & {
   readonly b_id: string | null;
@@ -258,14 +273,26 @@ type FoundRow = BucketRow & { readonly place: number } & {
   readonly b_md5: string | null;
 };
 
-function foundIn(row: FoundRow): Found | { bucket: BucketRow } {
+function foundIn(row: FoundRow): FoundOrNot {
   if ((row.o_key as string | null) === null) return { bucket: row };
-  const object = Object.fromEntries(
-    names.map((name) => [name, row[`o_${name}` as keyof FoundRow]]),
-  ) as unknown as ObjectRow;
-  const { b_id, b_size, b_content, b_state, b_blocks, b_md5: md5 } = row;
-  if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined, md5 };
+  const object: ObjectRow = {
+    key: row.o_key,
+    blob_id: row.o_blob_id,
+    segments: row.o_segments,
+    size: row.o_size,
+    etag: row.o_etag,
+    checksum: row.o_checksum,
+    content_type: row.o_content_type,
+    cache_control: row.o_cache_control,
+    content_disposition: row.o_content_disposition,
+    content_encoding: row.o_content_encoding,
+    content_language: row.o_content_language,
+    metadata: row.o_metadata,
+    last_modified: row.o_last_modified,
+  };
+  const { b_id, b_size, b_content, b_state, b_blocks, b_md5: md5, version } = row;
+  if (b_id === null || b_blocks === null) return { bucket: row, object, blob: undefined, md5, version };
   const is_damaged = b_state === 'damaged';
   const blob = { id: b_id, size: b_size, content: b_content, blocks: b_blocks, first_block: 0, is_damaged };
-  return { bucket: row, object, blob, md5 };
+  return { bucket: row, object, blob, md5, version };
 }

@@ -2,7 +2,7 @@ import type { Objects } from '../../../../generated/storage/server.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Context } from '../../../http/context.ts';
 import { Unavailable } from '../../../lib/errors.ts';
-import { type BucketRef, type BucketRow, bucketStore, nameOfRef } from '../buckets/buckets.store.ts';
+import { type BucketRef, bucketStore, type FoundBucket, nameOfRef } from '../buckets/buckets.store.ts';
 import { parseChecksums } from '../content/checksums.ts';
 import { decodeListingCursor, encodeListingCursor } from '../content/listing-cursor.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
@@ -101,7 +101,7 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
       signedLink({ linkKeys, baseUrl }, await bucketOf(request, context), body, context),
   } satisfies Objects<Context>;
 
-  async function bucketOf({ bucket: ref }: { bucket: string }, context: Context): Promise<BucketRow> {
+  async function bucketOf({ bucket: ref }: { bucket: string }, context: Context): Promise<FoundBucket> {
     const bucket = await findBucket({ tenant: context.tenant, ref });
     if (!bucket) throw BucketNotFound();
     context.admitOrigins?.(bucket.cors_origins);

@@ -2,7 +2,7 @@ import type { Author } from '../../../db/write.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Database } from '../../../db/index.ts';
 import { Unavailable } from '../../../lib/errors.ts';
-import type { BucketRow } from '../buckets/buckets.store.ts';
+import type { BucketRow, FoundBucket } from '../buckets/buckets.store.ts';
 import type { BlobReader, Span } from '../bytes/blob-reader.ts';
 import type { Incoming, Intake } from '../bytes/intake.ts';
 import type { Transfers } from '../bytes/transfers.ts';
@@ -17,9 +17,9 @@ import { checkSize, checkType, mostBytes } from './admission.ts';
 import { deletionBatches } from './deletion-batches.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
-  type Asked,
   type Committed,
   type Found,
+  type FoundOrNot,
   nameOfAsked,
   type NewObject,
   type ObjectFields,
@@ -31,6 +31,7 @@ import {
 } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
 import { createObjectReader } from './object-reader.ts';
+import { recentObjects } from './recent-objects.ts';
 
 export type { Found } from './objects.store.ts';
 
@@ -78,11 +79,7 @@ export interface Copying {
  */
 export interface Shelf {
   /** Finds a bucket, by name or by id, and the object in it, if there is one. Throws when there is no such bucket. */
-  find(
-    tenant: string,
-    bucket: string,
-    key: string,
-  ): Promise<Found | { bucket: BucketRow; object?: undefined }>;
+  find(tenant: string, bucket: string, key: string): Promise<FoundOrNot>;
   /**
    * Begins to read a span of an object that was found; undefined when it has been replaced meanwhile and has to be found again. Rejects
    * when its first block is damaged or too much is being sent; later damage ends the bytes with an error. The bytes must be read to
@@ -90,7 +87,7 @@ export interface Shelf {
    */
   read(tenant: string, found: Found, span: Span): Promise<AsyncGenerator<Uint8Array, void> | undefined>;
   /** Checks what can be checked before the body is read, then receives and stores it. */
-  put(author: Author, bucket: BucketRow, putting: Putting): Promise<Kept>;
+  put(author: Author, bucket: FoundBucket, putting: Putting): Promise<Kept>;
   /** Points another key to the same content. */
   copy(author: Author, bucket: BucketRow, copying: Copying): Promise<Kept>;
   /** Changes the given fields of an object, not its content. */
@@ -129,11 +126,11 @@ export const readsAtOnce = 3;
 
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
-  const finding = batchedReads((asked: Asked[]) => store.findAll(asked), nameOfAsked, readsAtOnce);
+  const finding = batchedReads(recentObjects(store), nameOfAsked, readsAtOnce);
   const puts = createCommitLines<{ tenant: string; bucketId: string }, Put, PutObject>({
     nameOf: ({ bucketId }) => bucketId,
     together: ({ tenant, bucketId }, writes) =>
-      db.transaction((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
+      db.statement((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
   });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
@@ -183,7 +180,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       checkType(bucket, object.content_type);
       checkSize(size > settings.maxObjectBytes ? undefined : size, mostBytes(settings, bucket));
       const places = await placesOf(tenant, original);
-      const commit = db.transaction((sql) =>
+      const commit = db.statement((sql) =>
         objectStore(sql).copy(commitOf(author, bucket, conditions), object, places),
       );
       return keptOf(object, await quotas.noting(author, bucket, commit));
@@ -191,7 +188,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
 
     async update(author, bucket, key, changes, conditions) {
       if (changes.content_type !== undefined) checkType(bucket, changes.content_type);
-      const object = await db.transaction((sql) =>
+      const object = await db.statement((sql) =>
         objectStore(sql).update(commitOf(author, bucket, conditions), key, changes),
       );
       return keptOf(object, {
@@ -206,7 +203,7 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       const inParts = keys.length > 1 ? await store.inParts(author.tenant, bucket.id, keys) : [];
       const deleted: string[] = [];
       for (const batch of deletionBatches(keys, inParts))
-        deleted.push(...(await db.transaction((sql) => objectStore(sql).delete(commit, batch))));
+        deleted.push(...(await db.statement((sql) => objectStore(sql).delete(commit, batch))));
       return deleted;
     },
 
