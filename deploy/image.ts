@@ -40,7 +40,7 @@ const leftOut = [
   // Invoices are set in the weights 400 and 600, upright.
   /^node_modules\/@fontsource\/[^/]+\/files\/(?!.*-(400|600)-normal\.woff$)[^/]+$/,
   /^node_modules\/pdfkit\/js\/pdfkit\.standalone\.js$/,
-  /^node_modules\/libphonenumber-js\/(bundle|source|es6|examples|mobile)(\/|$)/,
+  /^node_modules\/libphonenumber-js\/(bundle|source|examples)(\/|$)/,
   /^node_modules\/(.*\/)?prebuilds\/(?!linux-)/,
 ];
 
