@@ -150,7 +150,10 @@ async function tryOut({ steps }: Stage): Promise<void> {
 
 /** Puts the libraries that the base image holds, from this machine, where a program needs them. */
 async function libraries(): Promise<boolean> {
-  const programs = [join(root, 'usr/local/bin/node'), '/usr/bin/env'];
+  const addons = execFileSync('find', [root, '-name', '*.node'], { encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
+  const programs = [join(root, 'usr/local/bin/node'), '/usr/bin/env', ...addons];
   const lists = programs.map((program) => execFileSync('ldd', [program], { encoding: 'utf8' }));
   const paths = new Set(
     lists.flatMap((list) => list.match(/\/\S+/g) ?? []).filter((path) => path.includes('.so')),
