@@ -4,8 +4,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type BasePath, servedPath } from './base-path.ts';
 import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
+import { firstCall } from './first-call.ts';
 import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
+import type { createStart } from './start.ts';
 
 /** A service as the pages show it. */
 export interface Page {
@@ -32,15 +34,20 @@ const ownLinks: readonly OwnLink[] = [
  * Serves an index of the services, and for each service its OpenAPI document and its API reference (Scalar, without a CDN).
  * Unless a service runs alone, there is also one merged document of all services.
  */
-export function createPages(services: readonly Page[], own: readonly OwnLink[] = ownLinks): Pages {
+export function createPages(
+  services: readonly Page[],
+  own: readonly OwnLink[] = ownLinks,
+  start?: ReturnType<typeof createStart>,
+): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
   const index = once(() => read.map(({ page, document }) => entry(page, document())));
-  router.get('/', (req, res) => {
+  const first = once(() => firstCall(read.map(({ page, document }) => ({ ...page, document: document() }))));
+  router.get('/', async (req, res) => {
     res.vary('Accept');
     if (req.accepts(['json', 'html']) === 'json')
       res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
-    else sendHtml(res, indexPage(index(), own));
+    else sendHtml(res, indexPage(index(), own, await start?.(req), first()));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));

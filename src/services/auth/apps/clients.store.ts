@@ -68,6 +68,16 @@ export const clientStore = (sql: Sql) => ({
     return client;
   },
 
+  /** Returns the id of the only client of the app that did not register itself; undefined if there are none or several. */
+  async onlyOf(tenant: string, app: string): Promise<string | undefined> {
+    const found = await sql<{ id: string }[]>`
+      select id
+      from auth.clients
+      where tenant_id = ${tenant} and app_id = ${app} and not self_registered and cardinality(redirect_uris) > 0
+      limit 2`;
+    return found.length === 1 ? found[0]!.id : undefined;
+  },
+
   /** Lists the newest first; returns one more than `limit` when more follow. */
   async list(tenant: string, app: string, window: Window): Promise<Client[]> {
     return await sql<Client[]>`

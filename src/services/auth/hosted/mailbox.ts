@@ -77,7 +77,7 @@ export const mailbox = ({
         throw Invalid('key: is not of this server; open the address that it prints when it starts');
       const newest = await mailboxStore(db.sql).newest(mostOnPage);
       const messages = newest.map(({ tenant_id, ...message }) => opened(tenant_id, message));
-      return answerHtml(context.reply, mailboxPage(messages), plainLook('Outbox'));
+      return answerHtml(context.reply, mailboxPage(messages), plainLook('Plinth'));
     },
 
     async clear(_request, context) {

@@ -22,23 +22,28 @@ import { createHosted, type Hosted } from '../views/hosted.ts';
 import { problemsOf, type Problems } from '../views/problems.ts';
 import { passwordResetOf, resetPassword, type PasswordReset } from '../signin/password-changes.ts';
 import { requestMessage } from '../messages/requests.ts';
+import { inOwnLook } from './branded-errors.ts';
+import { waysOn, type WaysOn } from './ways-on.ts';
 
 /** Pages: what users see. Opening a page changes nothing, because mail scanners open links, too. */
 export const pages = (deps: Deps, interactions: Interactions) => {
   const hosted = createHosted(deps);
-  return {
+  const ways = waysOn(deps, interactions, hosted);
+  const group = {
     ...interactionPages(deps, interactions, hosted),
-    ...invitationPages(deps, hosted),
-    ...forgottenPassword(deps, hosted),
-    ...passwordReset(deps, hosted),
-    ...emailVerification(deps, hosted),
+    ...invitationPages(deps, hosted, ways),
+    ...forgottenPassword(deps, hosted, ways),
+    ...passwordReset(deps, hosted, ways),
+    ...emailVerification(deps, hosted, ways),
   } satisfies Pages<Context>;
+  return inOwnLook(group, deps, Object.keys(group) as (keyof typeof group)[]);
 };
 
 /** The page on which a user asks for a link to reset the password. */
 function forgottenPassword(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'forgotPassword' | 'sendForgotPassword'> {
   const { directory, limits } = deps;
   const action = hosted.path('/pages/forgot-password');
@@ -50,14 +55,16 @@ function forgottenPassword(
     return app;
   }
 
-  const show = (context: Context, app: KnownApp, email = '', problems?: Problems) =>
-    hosted.show(
+  async function show(context: Context, app: KnownApp, email = '', problems?: Problems): Promise<string> {
+    const way = await ways.back(context, app);
+    return hosted.show(
       context,
       { app, orgId: null },
       subjectOf(app.id),
-      (csrf) => forgotPasswordPage({ action, csrf, appId: app.id, email, problems }),
+      (csrf) => forgotPasswordPage({ action, csrf, appId: app.id, email, way, problems }),
       { problems },
     );
+  }
 
   return {
     async forgotPassword({ app_id = 'default' }, context) {
@@ -74,7 +81,9 @@ function forgottenPassword(
       } catch (thrown) {
         return show(context, app, email, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app, orgId: null }, messageSentPage(email.trim()));
+      const again = `${action}?app_id=${encodeURIComponent(app.id)}`;
+      const page = messageSentPage(email.trim(), again, await ways.back(context, app));
+      return hosted.say(context, { app, orgId: null }, page);
     },
   };
 }
@@ -83,6 +92,7 @@ function forgottenPassword(
 function passwordReset(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'resetPassword' | 'sendResetPassword'> {
   const action = hosted.path('/pages/reset-password');
   const subjectOf = (token: string) => `reset-password ${token}`;
@@ -113,7 +123,8 @@ function passwordReset(
       } catch (thrown) {
         return show(context, reset, token, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app: reset.app, orgId: null }, passwordChangedPage);
+      const { app } = reset;
+      return hosted.say(context, { app, orgId: null }, passwordChangedPage(await ways.on(context, app)));
     },
   };
 }
@@ -128,6 +139,7 @@ interface Verification {
 function emailVerification(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'verifyEmail' | 'sendVerifyEmail'> {
   const action = hosted.path('/pages/verify-email');
   const subjectOf = (token: string) => `verify-email ${token}`;
@@ -162,7 +174,8 @@ function emailVerification(
       } catch (thrown) {
         return show(context, verification, token, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app: verification.app, orgId: null }, emailVerifiedPage);
+      const { app } = verification;
+      return hosted.say(context, { app, orgId: null }, emailVerifiedPage(await ways.on(context, app)));
     },
   };
 }
