@@ -57,7 +57,7 @@ const steps = ({ anonymous, address, links }: Start, call: FirstCall | undefined
     call &&
       step(
         'Make a first call',
-        `${call.summary}.`,
+        `The call ${call.summary.charAt(0).toLowerCase()}${call.summary.slice(1)}.`,
         markup`<pre tabindex="0">${curl(address, call, anonymous)}</pre>`,
       ),
     ...links.map(linkStep),
@@ -77,11 +77,15 @@ const curl = (address: string, { path }: FirstCall, anonymous: boolean): string 
     : `curl ${address}${path} \\\n  -H "Authorization: Bearer $PLINTH_ROOT_TOKEN"`;
 
 const article = ({ name, title, description, base, reference, document }: IndexEntry): Markup =>
-  markup`<article><h3>${title}</h3><p>${description}</p>
+  markup`<article><h3>${title}</h3><p>${withCode(description)}</p>
 <p class="base"><code>${base}</code></p>
 <p class="links">${link(reference, 'API reference', `API reference of ${name}`)}${link(document, 'OpenAPI document', `OpenAPI document of ${name}`)}</p></article>`;
 
-const ownLink = ([href, text]: OwnLink): Hole => link(href, text);
+/** The text of a contract, whose code stands between backticks. */
+const withCode = (text: string): readonly Hole[] =>
+  text.split('`').map((part, at) => (at % 2 === 0 ? part : markup`<code>${part}</code>`));
+
+const ownLink = ([href, text]: OwnLink): Markup => link(href, text.charAt(0).toUpperCase() + text.slice(1));
 
 /** `label` is for screen readers, which read links out of context. */
 const link = (href: string, text: string, label = text): Markup =>

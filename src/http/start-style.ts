@@ -28,14 +28,14 @@ a { color: var(--accent); text-underline-offset: .2em; text-decoration-thickness
 section { margin-bottom: 2.5rem }
 .steps { display: grid; gap: 1.25rem; margin: 0; padding: 1.5rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--ground);
   list-style: none; counter-reset: step }
-.steps li { display: grid; grid-template-columns: 2.75rem minmax(0, 1fr); counter-increment: step }
+.steps li { display: grid; grid-template-columns: 2.75rem minmax(0, 1fr); align-content: start; counter-increment: step }
 .steps li > * { grid-column: 2 }
 .steps li::before { content: counter(step); grid-column: 1; grid-row: 1 / span 3; display: grid; place-items: center; width: 1.75rem; height: 1.75rem;
   border: 1px solid var(--line); border-radius: 50%; color: var(--muted); font-size: .875rem; font-weight: 600 }
 pre { margin: .75rem 0 0; padding: .75rem 1rem; overflow-x: auto; border-radius: .625rem; background: var(--code); overflow-wrap: normal }
 pre, code { font: .875rem/1.6 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
 .button { display: inline-flex; align-items: center; min-height: 2.75rem; margin-top: .5rem; padding: 0 1rem; border: 1px solid currentColor;
-  border-radius: .625rem; font-weight: 600; text-decoration: none }
+  border-radius: .625rem; font-size: .9375rem; font-weight: 600; text-decoration: none }
 .services { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: 1rem }
 article { display: flex; flex-direction: column; padding: 1.25rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--ground) }
 article p { font-size: .9375rem }
@@ -45,5 +45,4 @@ article .base { margin-top: auto; padding-top: .75rem }
 .links { margin-bottom: -.5rem }
 footer { padding-top: 1.5rem; border-top: 1px solid var(--line) }
 footer h2 { margin: 0; font-size: 1rem }
-@media (min-width: 64rem) { .steps { grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); gap: 2rem } }
 `;

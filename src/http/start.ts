@@ -20,7 +20,7 @@ export interface Start {
 }
 
 export interface StartDeps {
-  isReady(): Promise<boolean>;
+  readonly isReady: () => Promise<boolean>;
   readonly production: boolean;
   readonly anonymous: boolean;
   readonly address: string;

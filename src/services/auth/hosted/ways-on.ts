@@ -17,7 +17,7 @@ export interface WaysOn {
 
 export function waysOn(
   deps: Pick<Deps, 'db' | 'directory' | 'oauthClients'>,
-  interactions: Pick<Interactions, 'find'>,
+  interactions: Pick<Interactions, 'waits'>,
   hosted: Pick<Hosted, 'path'>,
 ): WaysOn {
   const originIn = async ({ cookie }: Context, app: KnownApp) => {
@@ -27,8 +27,8 @@ export function waysOn(
 
   async function back(context: Context, app: KnownApp): Promise<WayOn | undefined> {
     const origin = await originIn(context, app);
-    const waits = origin && (await interactions.find(origin.uid, context.cookie));
-    return waits && { href: hosted.path(interactionPage(origin.uid)), text: 'Back to sign-in' };
+    if (!origin || !(await interactions.waits(origin.uid))) return undefined;
+    return { href: hosted.path(interactionPage(origin.uid)), text: 'Back to sign-in' };
   }
 
   return {

@@ -394,7 +394,7 @@ async function askForSignin({ page, place }: Pick<Journey, 'page' | 'place'>): P
 }
 
 /** The address at which a sign-in begins. */
-function signinAt({ base, client, callback }: JourneyPlace, prompt: string): string {
+export function signinAt({ base, client, callback }: JourneyPlace, prompt: string): string {
   const query = new URLSearchParams({
     client_id: client.id,
     response_type: 'code',

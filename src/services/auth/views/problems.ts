@@ -43,14 +43,16 @@ export function problemsOf(thrown: unknown, wrong: string): Problems {
   if (details) return problems(undefined, Object.fromEntries(details.map(ofAnswer)));
   const conflict = kind === 'conflict' ? taken[message] : undefined;
   if (conflict) return problems(undefined, { [conflict[0]]: conflict[1] });
+  const told = wholes[message];
+  if (told !== undefined) return problems(told);
   if (kind === 'conflict' || kind === 'forbidden') return problems(sentence(message));
   if (kind !== 'invalid' || reason === 'invalid_token') throw thrown;
   const [, name = '', problem = ''] = /^([a-z_]+): (.*)$/s.exec(message) ?? [];
-  const told = problem.startsWith('must match') ? (patterns[name] ?? problem) : problem;
+  const meant = problem.startsWith('must match') ? (patterns[name] ?? problem) : problem;
   const subject = subjects[name];
   return subject === undefined
     ? problems(sentence(message))
-    : problems(undefined, { [name]: about(subject, told) });
+    : problems(undefined, { [name]: about(subject, meant) });
 }
 
 /** The meaning of the contract's patterns, in words. */
@@ -58,9 +60,15 @@ const patterns: Readonly<Record<string, string>> = {
   username: 'must begin with a letter or a digit; dots, dashes and underscores may follow',
 };
 
+/** Problems with a whole form, by the API's message. */
+const wholes: Readonly<Record<string, string>> = {
+  'already a member': 'You are already a member.',
+  'sms is not configured': 'Text messages cannot be sent here.',
+};
+
 /** The subjects of sentences about fields that have the same name on pages as in the API. */
 const subjects: Readonly<Record<string, string>> = {
-  email: 'The email address',
+  email: 'The address',
   username: 'The username',
   password: 'The password',
   new_password: 'The password',
