@@ -53,7 +53,7 @@ contract('Accounts', (api) => {
     });
 
     it('400 without email and username', () =>
-      visitor(api).refused(400, 'email: required, or username', ({ auth }) =>
+      visitor(api).refused(400, 'email: required, unless username is given', ({ auth }) =>
         auth.accounts.signin({ body: { password, app_id } }),
       ));
 

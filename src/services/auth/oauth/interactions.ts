@@ -53,7 +53,7 @@ export interface Interactions {
 }
 
 /** The authorization was finished elsewhere, or took too long. */
-const Over = () => Gone('the authorization is over: begin again at the client');
+const Over = () => Gone('the authorization has ended: start again at the client');
 
 type Pending = InstanceType<Provider['Interaction']>;
 
