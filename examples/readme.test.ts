@@ -95,6 +95,9 @@ describe('the README', () => {
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL((url) => url.origin === relyingParty);
       expect(await page.textContent('body')).toContain(`Welcome, Ada Lovelace! Your address is ${email}.`);
+      // The callback once more, as after a reload.
+      await page.goto(`${relyingParty}/callback?code=spent&state=spent`);
+      expect(await page.textContent('body')).toContain('Welcome, Ada Lovelace!');
     } finally {
       await browser.close();
       party.kill();
