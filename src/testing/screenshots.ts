@@ -1,12 +1,17 @@
 /**
- * Takes a picture of every hosted page, at a phone's and a desktop's width, light and dark, with and without branding:
+ * Takes a picture of every hosted page and of the start page, at a phone's and a desktop's width, light and dark, with and without branding:
  * `npm run screenshots [folder]`.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { journeyPlace, journeys, type JourneyPlace } from '../services/auth/testing/journeys.ts';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import {
+  journeyPlace,
+  journeys,
+  type Journey,
+  type JourneyPlace,
+} from '../services/auth/testing/journeys.ts';
 import { childServer } from './child-server.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
@@ -45,7 +50,13 @@ async function takeAll(browser: Browser, look: string): Promise<void> {
   try {
     const place = await journeyPlace(server, looks[look]);
     for (const scheme of schemes)
-      for (const width of widths) await takeJourneys(browser, place, join(folder, look), scheme, width);
+      for (const width of widths) {
+        const into = join(folder, look, scheme, String(width));
+        await mkdir(into, { recursive: true });
+        const context = { colorScheme: scheme, viewport: { width, height: 800 } };
+        for (const journey of [...Object.values(journeys), startPage(server.url)])
+          await takeJourney(browser, place, into, context, journey);
+      }
     await place.close();
   } finally {
     await server.kill();
@@ -53,25 +64,29 @@ async function takeAll(browser: Browser, look: string): Promise<void> {
   }
 }
 
-/** Takes a picture at every stop of every journey. */
-async function takeJourneys(
+/** The start page of the server, as a journey of one stop. */
+function startPage(url: string) {
+  return async ({ page, stop }: Journey): Promise<void> => {
+    await page.goto(url);
+    await stop('start');
+  };
+}
+
+/** Takes a picture at every stop of a journey. */
+async function takeJourney(
   browser: Browser,
   place: JourneyPlace,
-  parent: string,
-  colorScheme: (typeof schemes)[number],
-  width: number,
+  into: string,
+  options: BrowserContextOptions,
+  journey: (journey: Journey) => Promise<void>,
 ): Promise<void> {
-  const into = join(parent, colorScheme, String(width));
-  await mkdir(into, { recursive: true });
-  for (const journey of Object.values(journeys)) {
-    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
-    const page = await context.newPage();
-    const stop = async (name: string) => {
-      const file = join(into, `${name}.png`);
-      await page.screenshot({ path: file, fullPage: true });
-      console.log(file);
-    };
-    await journey({ page, place, stop });
-    await context.close();
-  }
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const stop = async (name: string) => {
+    const file = join(into, `${name}.png`);
+    await page.screenshot({ path: file, fullPage: true });
+    console.log(file);
+  };
+  await journey({ page, place, stop });
+  await context.close();
 }

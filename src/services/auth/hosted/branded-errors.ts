@@ -7,14 +7,19 @@ import { lookOf } from '../views/look.ts';
 import { unexpectedPage } from '../views/message-pages.ts';
 import { homeOf, likelyApp, originOf } from '../views/origin.ts';
 import { answerPage } from '../views/page-answer.ts';
+import type { WayOn } from '../views/parts.ts';
 
 type ErrorDeps = Pick<Deps, 'db' | 'directory' | 'oauthClients'>;
 
-/** Wraps handlers of pages, so that the errors of users are told in the look of the app whose page it was. */
+/**
+ * Wraps handlers of pages, so that the errors of users are told in the look of the app whose page it was.
+ * @param again where users get a new link in place of one that no longer works
+ */
 export const inOwnLook = <Group extends Handlers[string]>(
   group: Group,
   deps: ErrorDeps,
   methods: readonly (keyof Group)[],
+  again?: (app: KnownApp) => WayOn,
 ): Group => {
   const wrapped = (handler: Handler) => async (request: never, context: Context) => {
     try {
@@ -25,7 +30,7 @@ export const inOwnLook = <Group extends Handlers[string]>(
       if (status === undefined || app === undefined) throw thrown;
       const error = thrown as DomainError;
       const origin = await originOf(deps, context.cookie);
-      const way = await homeOf(deps, app, origin?.client);
+      const way = again && error.kind === 'gone' ? again(app) : await homeOf(deps, app, origin?.client);
       const look = await lookOf(deps.db.sql, app, null);
       return answerPage(context.reply, unexpectedPage(error, way), look, {
         status,

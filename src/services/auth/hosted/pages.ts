@@ -33,11 +33,19 @@ export const pages = (deps: Deps, interactions: Interactions) => {
     ...interactionPages(deps, interactions, hosted),
     ...invitationPages(deps, hosted, ways),
     ...forgottenPassword(deps, hosted, ways),
-    ...passwordReset(deps, hosted, ways),
     ...emailVerification(deps, hosted, ways),
+  };
+  const reset = passwordReset(deps, hosted, ways);
+  const forgot = (app: KnownApp) => ({ href: forgotPath(hosted, app), text: 'Ask for a new link' });
+  return {
+    ...inOwnLook(group, deps, Object.keys(group) as (keyof typeof group)[]),
+    ...inOwnLook(reset, deps, Object.keys(reset) as (keyof typeof reset)[], forgot),
   } satisfies Pages<Context>;
-  return inOwnLook(group, deps, Object.keys(group) as (keyof typeof group)[]);
 };
+
+/** The path of the page on which a user of the app asks for a link to reset the password. */
+const forgotPath = ({ path }: Hosted, { id }: KnownApp) =>
+  `${path('/pages/forgot-password')}?app_id=${encodeURIComponent(id)}`;
 
 /** The page on which a user asks for a link to reset the password. */
 function forgottenPassword(
@@ -81,8 +89,7 @@ function forgottenPassword(
       } catch (thrown) {
         return show(context, app, email, problemsOf(thrown, ''));
       }
-      const again = `${action}?app_id=${encodeURIComponent(app.id)}`;
-      const page = messageSentPage(email.trim(), again, await ways.back(context, app));
+      const page = messageSentPage(email.trim(), forgotPath(hosted, app), await ways.back(context, app));
       return hosted.say(context, { app, orgId: null }, page);
     },
   };

@@ -26,7 +26,9 @@ describe('a link that no longer works', () => {
     const app = await api.app({ name: 'Shop', settings: { home_url: 'https://shop.example.com/start' } });
     const body = { app_id: app.id, company_name: 'Corner Shop' };
     await api.send('POST', '/branding', { ...api.at({ app }), body });
-    const seen = await testBrowser(server).open(`/pages/reset-password?token=${used}&app_id=${app.id}`);
+    const seen = await testBrowser(server).open(
+      `/pages/verify-email?token=vrf_${used.slice(4)}&app_id=${app.id}`,
+    );
     expect([seen.status, heading(seen), nameOn(seen), wayOf(seen)]).toEqual([
       410,
       'This link no longer works',
@@ -44,6 +46,11 @@ describe('a link that no longer works', () => {
     await server.db.sql`update auth.clients set self_registered = true where id = ${id}`;
     const seen = await open();
     expect([wayOf(seen), seen.text.includes('You can close this page.')]).toEqual([undefined, true]);
+  });
+
+  it('leads to a new one where people can ask for it', async () => {
+    const seen = await testBrowser(server).open(`/pages/reset-password?token=${used}&app_id=default`);
+    expect(wayOf(seen)).toEqual(['/auth/v1/auth/pages/forgot-password?app_id=default', 'Ask for a new link']);
   });
 
   it('has the look of the first app if it names none', async () => {

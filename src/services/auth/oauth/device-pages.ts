@@ -54,7 +54,7 @@ export async function showInput(
   const name = thrown instanceof Error ? thrown.name : '';
   if (name === 'AbortedError') {
     ctx.status = 200;
-    return showInLook(deps, ctx, deviceRefusedPage());
+    return showInLook(deps, ctx, deviceRefusedPage(startOf(ctx)));
   }
   if (out !== undefined) ctx.status = 400;
   const isStranger = out !== undefined && leaveStranger(ctx);

@@ -71,15 +71,19 @@ ${scopeList(scopes)}${
 };
 
 export const deviceConnectedPage = (clientName: string): PageView =>
-  endPage('Your device is connected', `${clientName} continues by itself in a moment.`, {
-    picture: pictures.done,
-    way: undefined,
-  });
+  endPage(
+    'Your device is connected',
+    `Go back to your device: ${clientName} continues by itself in a moment.`,
+    {
+      picture: pictures.done,
+      way: undefined,
+    },
+  );
 
-export const deviceRefusedPage = (): PageView =>
+export const deviceRefusedPage = (start: string): PageView =>
   endPage('The device was not connected', 'It has no access to your account.', {
     picture: pictures.refused,
-    way: undefined,
+    way: { href: start, text: 'Enter another code' },
   });
 
 /** The form is from a page that this browser was not shown. `start` is where a code is entered. */
