@@ -57,6 +57,7 @@ export default tseslint.config(
     ignores: [
       '**/node_modules/',
       '**/dist/',
+      'site/.astro/',
       'generated/',
       'sdk/src/services/',
       'tsp-output/',

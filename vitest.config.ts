@@ -15,6 +15,7 @@ import { findPostgres } from './src/testing/postgres.ts';
  *     *.isolated.test.ts    does so without a database: `unit-isolated`
  *     contract-tests/       project `contract`; `coverage` runs after it and judges what it saw
  *     examples/             project `examples`
+ *     site/                 project `site`; the documentation is built before
  *     sdk/test/             project `sdk`
  *
  * One project: `npx vitest run --project pglite`. One file: `npx vitest run src/db/migrate.db.test.ts`.
@@ -48,7 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'spec/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'spec/**/*.test.ts', 'deploy/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'src/**/*.db.test.ts', '**/*.isolated.test.ts'],
           isolate: false,
           // Some start processes, which takes long while other tests keep the cores busy.
@@ -64,8 +65,18 @@ export default defineConfig({
         test: {
           name: 'examples',
           include: ['examples/**/*.test.ts'],
+          globalSetup: './examples/testing/setup.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'site',
+          include: ['site/**/*.test.ts'],
+          globalSetup: './site/test/setup.ts',
+          testTimeout: 60_000,
         },
       },
       {

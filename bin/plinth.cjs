@@ -12,8 +12,8 @@ if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
   process.stdout.write(readFileSync(join(__dirname, 'help.txt'), 'utf8'));
 } else if (Number.parseInt(process.versions.node, 10) < needed) {
   process.stderr.write(
-    `Plinth needs Node.js ${needed} or newer, and this is ${process.version}. \`npm ci\` installs one for npm start and npx plinth; ` +
-      'after `npm ci --ignore-scripts`, `npm rebuild node` does.\n',
+    `Plinth needs Node.js ${needed} or newer, and this is ${process.version}. For development \`npm ci\` installs one; after ` +
+      '`npm ci --ignore-scripts`, `npm rebuild node` does. In production, install it on the machine.\n',
   );
   process.exitCode = 1;
 } else {

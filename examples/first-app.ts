@@ -6,7 +6,7 @@ const admin = createPlinth({ baseUrl, token: process.env.PLINTH_ROOT_TOKEN ?? ''
 const visitor = createPlinth({ baseUrl });
 const as = (session: { session_token: string }) => createPlinth({ baseUrl, token: session.session_token });
 
-// Ada signs up and verifies her address. Messages are not really sent here: the outbox keeps them. Each run creates another Ada.
+// Ada signs up and verifies her address. Messages are not really sent here: the mailbox keeps them. Each run creates another Ada.
 const run = Date.now().toString(36);
 const account = {
   email: `ada-${run}@example.com`,

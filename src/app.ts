@@ -202,7 +202,7 @@ function composeFrame(
     metrics,
     mayScrape: scraper({ identify, operator, production: config.production }),
     health,
-    pages: createPages(mounted.map(pageOf), undefined, start),
+    pages: createPages(mounted.map(pageOf), { start }),
   });
   const ports = runtime.raw.ports.map(({ port, handle }) => ({
     port,

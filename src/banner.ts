@@ -28,13 +28,10 @@ export function announce(announcement: Announcement): void {
 /** The lines that the person who starts the server reads. */
 export function bannerOf(announcement: Omit<Announcement, 'log'>): string[] {
   const { config, root, url, engine } = announcement;
-  const alone = config.services.length === 1;
   const names = config.services as readonly ServiceName[];
   return [
     `Plinth listens on ${url}`,
-    ...names.map(
-      (name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}${alone ? '' : `/${name}`}/docs`,
-    ),
+    ...names.map((name) => `  ${name.padEnd(8)} ${contracts[name].title}: ${url}/${name}/docs`),
     ...noteLines(announcement),
     `  database ${engine === 'pglite' ? `embedded, in ${config.dataDir}` : 'PostgreSQL'}`,
     ...tokenLines(root, config.production),

@@ -22,6 +22,7 @@ test('everything has a default', () => {
     allowPrivateTargets: true,
     strict: false,
     anonymousRoot: false,
+    exportsSpans: false,
     services: ['authz', 'keys'],
     workers: 1,
     operator: { tenant: 'default', app: 'default' },

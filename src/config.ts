@@ -11,6 +11,7 @@ import {
   type SettingsOf,
   type SettingsTable,
 } from './lib/settings.ts';
+import { isExported } from './lib/tracing/export.ts';
 import type { Operator } from './http/access.ts';
 import { masterKeyForm } from './master-key.ts';
 
@@ -57,6 +58,8 @@ export interface Config {
   /** Whether addresses that users provide may be private and may use plain `http`; by default not in production. */
   readonly allowPrivateTargets: boolean;
   readonly logLevel: (typeof logLevels)[number];
+  /** Whether the standard variables of OpenTelemetry name a collector of traces. */
+  readonly exportsSpans: boolean;
   /** The values of the settings that a service declares in its `settings.ts`. */
   readonly settingsOf: <Table extends SettingsTable>(service: {
     readonly settings: Table;
@@ -145,6 +148,7 @@ export function readConfig(
     allowPrivateTargets: privateTargets === '' ? !production : privateTargets === 'true',
     strict: contract === 'strict',
     anonymousRoot: anonymous !== '',
+    exportsSpans: isExported(environment),
     services: chosen(
       services,
       flags.services ?? values.services,

@@ -12,6 +12,7 @@ import { migrate } from './db/migrate.ts';
 import { checkPort } from './http/listen.ts';
 import { createLog } from './http/log.ts';
 import type { ServiceModule } from './http/service.ts';
+import { exportSpans } from './lib/tracing/export.ts';
 import { loadSealer } from './master-key.ts';
 import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
@@ -126,6 +127,7 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
   let close = async () => {};
   onSignal(() => close());
   if (cluster.isWorker) answerPulse();
+  const endSpans = config.exportsSpans ? await exportSpans() : undefined;
   const root = await loadRootToken(config);
   const sealer = await loadSealer(config);
   const onLease = cluster.isWorker ? tellLease : undefined;
@@ -133,6 +135,7 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
   close = async () => {
     log.info('shutting down');
     await served.close();
+    await endSpans?.();
     log.flush();
   };
   if (cluster.isPrimary)

@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childServer, type ChildServer } from '../../src/testing/child-server.ts';
 import { launchChromium } from '../../src/testing/chromium.ts';
-import { findBrowser } from '../testing/running.ts';
+import { findBrowser } from '../testing/reader.ts';
 
 const chromium = findBrowser('examples/todo/todo.test.ts');
 

@@ -897,8 +897,8 @@ export interface Me<Call = unknown> {
 }
 
 /**
- * Mfa: second factors, their recovery codes, and the challenges of sign-ins that are waiting for
- * them.
+ * Second factors: how they are set up, their recovery codes, and the challenges of sign-ins that
+ * are waiting for them.
  */
 export interface Mfa<Call = unknown> {
   /**
@@ -1319,7 +1319,7 @@ export interface Clients<Call = unknown> {
   rotateSecret(request: { clientId: T.ClientId; body?: T.SecretRotation | undefined }, call: Call): Promise<T.IssuedClient>;
 }
 
-/** DeviceGrant: how devices without a keyboard or a browser get tokens (RFC 8628). */
+/** Device grant: how devices without a keyboard or a browser get tokens (RFC 8628). */
 export interface DeviceGrant<Call = unknown> {
   /**
    * Shows the page on which a user types the code of a device.
@@ -1645,7 +1645,7 @@ export interface Pages<Call = unknown> {
 }
 
 /**
- * ClientRegistration: self-registration of clients (RFC 7591, RFC 7592); off unless
+ * Client registration: self-registration of clients (RFC 7591, RFC 7592); off unless
  * PLINTH_AUTH_CLIENT_REGISTRATION enables it.
  */
 export interface ClientRegistration<Call = unknown> {
@@ -2284,7 +2284,7 @@ export interface Sessions<Call = unknown> {
   revoke(request: { sessionId: T.SessionId }, call: Call): Promise<T.Revoked>;
 }
 
-/** SigningKeys: the keys that sign tokens. */
+/** Signing keys: the keys that sign tokens. */
 export interface SigningKeys<Call = unknown> {
   /**
    * Lists the keys.

@@ -451,7 +451,7 @@ export interface Domains<Call = unknown> {
   list(request: { instanceID: T.InstanceId; limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.DomainList>;
 }
 
-/** HealthChecks: periodic checks of replicas, and their results. */
+/** Health checks: periodic checks of replicas, and their results. */
 export interface HealthChecks<Call = unknown> {
   /**
    * Changes a health check.

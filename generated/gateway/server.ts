@@ -348,7 +348,7 @@ export interface Metrics<Call = unknown> {
   get(request: Record<never, never>, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 }
 
-/** OpenApi: the specifications of the services and the merged document. */
+/** OpenAPI: the specifications of the services and the merged document. */
 export interface OpenApi<Call = unknown> {
   /**
    * Fetches all specifications again before it responds.

@@ -144,7 +144,7 @@ export interface Crons<Call = unknown> {
   trigger(request: { cronId: T.CronId }, call: Call): Promise<T.Job>;
 }
 
-/** Dlq: dead letters, which are jobs that failed permanently. A replay removes its entry. */
+/** Dead letters: jobs that failed permanently. A replay removes its entry. */
 export interface Dlq<Call = unknown> {
   /**
    * Lists the dead letters of the tenant, newest first.

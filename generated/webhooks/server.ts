@@ -97,7 +97,7 @@ export interface Deliveries<Call = unknown> {
   list(request: { id: T.EndpointRef; limit: number; offset: number; cursor?: T.Cursor | undefined; from?: T.Timestamp | undefined; to?: T.Timestamp | undefined; state?: T.DeliveryState | undefined; event_type?: T.EventTypeName | undefined }, call: Call): Promise<T.DeliveryList>;
 }
 
-/** Dlq: dead letters, which are deliveries that failed permanently. A replay removes its entry. */
+/** Dead letters: deliveries that failed permanently. A replay removes its entry. */
 export interface Dlq<Call = unknown> {
   /**
    * Lists the dead letters of the tenant, newest failure first.

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { measureStatement } from './statement-span.ts';
 import { handedTo, handlerOf, repairResult, type Statement } from './statement.ts';
 import type { Pool, Sql } from './sql.ts';
 
@@ -46,6 +47,7 @@ export function openLane<Target>(create: (connect: Connect<Target>) => Pool, con
       inFlight++;
       const done = () => void inFlight--;
       statement.then(done, done);
+      measureStatement(statement);
       repairResult(statement);
     }
     handle(statement);

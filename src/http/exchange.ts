@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Span } from '@opentelemetry/api';
+import { requestSpan } from '../lib/tracing/spans.ts';
+import { traceParent } from '../lib/tracing/trace-parent.ts';
 import type { Caller } from './caller.ts';
 import type { RecordRequest } from './metrics.ts';
 import type { Operation } from './operation.ts';
@@ -8,8 +11,10 @@ import type { Peers } from './peers.ts';
 /** One request and its response, as logs and metrics see them. */
 export interface Exchange {
   readonly requestId: string;
-  /** The trace that the request is part of, when the caller names one (W3C Trace Context). */
+  /** The trace that the request is part of: the one that the caller names (W3C Trace Context), or its own where it is measured. */
   readonly traceId: string | undefined;
+  /** What the request takes, where traces are exported. */
+  readonly span: Span | undefined;
   /** Start time in milliseconds of the monotonic clock. */
   readonly startedAt: number;
   readonly ip: string;
@@ -27,9 +32,12 @@ interface Carrier {
 
 /** Begins the exchange and attaches it to the response, where `exchangeOf` finds it. */
 export function beginExchange(req: IncomingMessage, res: ServerResponse, peers: Peers): Exchange {
+  const parent = traceParent(req.headers.traceparent);
+  const span = requestSpan(req.method ?? '', parent);
   const exchange: Exchange = {
     requestId: requestId(req),
-    traceId: traceId(req),
+    traceId: span?.spanContext().traceId ?? parent?.traceId,
+    span,
     startedAt: performance.now(),
     ip: peers.addressOf(req),
     operation: undefined,
@@ -54,13 +62,6 @@ let counter = 0;
 function requestId({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._:/+=-]{1,128}$/.test(given) ? given : newRequestId();
-}
-
-/** A `traceparent` header: version, trace, span and flags. Ids of all zeros and the version ff are invalid. */
-const traceparent = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
-
-function traceId({ headers: { traceparent: given } }: IncomingMessage): string | undefined {
-  return typeof given === 'string' ? traceparent.exec(given)?.[1] : undefined;
 }
 
 export function newRequestId(): string {

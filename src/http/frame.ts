@@ -1,7 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import type { Cors } from './cors.ts';
+import { within } from '../lib/tracing/spans.ts';
 import { beginExchange, exchangeOf } from './exchange.ts';
+import { endRequestSpan } from './request-span.ts';
 import type { Health } from './health.ts';
 import { logRequest } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -70,8 +72,9 @@ function begin({ runtime, peers, log, metrics }: BeginOptions): RequestHandler {
       // A wrong method on a path, and the preflight of a browser, reach no operation that says what its path holds.
       const written = exchange.operation === undefined ? runtime.writtenPath(path) : path;
       logRequest(log, res, written, method, exchange);
+      if (exchange.span) endRequestSpan(exchange.span, res, exchange);
     });
-    next();
+    within(exchange.span, next);
   };
 }
 

@@ -61,6 +61,11 @@ const steps = ({ anonymous, address, links }: Start, call: FirstCall | undefined
         markup`<pre tabindex="0">${curl(address, call, anonymous)}</pre>`,
       ),
     ...links.map(linkStep),
+    step(
+      'Go on from here',
+      'The documentation introduces every service in five minutes, and explains what they have in common.',
+      markup`<p><a class="button" href="/docs/">Read the documentation</a></p>`,
+    ),
   ];
   return markup`<section aria-labelledby="steps"><h2 id="steps">First steps</h2><ol class="steps">${all}</ol></section>`;
 };

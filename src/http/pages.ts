@@ -1,12 +1,14 @@
 import express, { type RequestHandler } from 'express';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type BasePath, servedPath } from './base-path.ts';
-import { escapeHtml, type HtmlPage, sendHtml } from './html.ts';
 import { firstCall } from './first-call.ts';
+import { sendHtml } from './html.ts';
 import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
+import { createFiles } from './site/manifest.ts';
+import { notBuiltPage, referencePage, staticReference, version } from './site/reference.ts';
+import { staticFiles } from './site/static.ts';
 import type { createStart } from './start.ts';
 
 /** A service as the pages show it. */
@@ -30,14 +32,25 @@ const ownLinks: readonly OwnLink[] = [
   ['/metrics', 'metrics'],
 ];
 
+/** Where `npm run docs` builds the documentation. */
+const builtSite = fileURLToPath(new URL('../../site/dist', import.meta.url));
+
+export interface PagesOptions {
+  /** Links of the index to what the server has of its own. */
+  readonly own?: readonly OwnLink[];
+  /** The folder of the built documentation. */
+  readonly site?: string;
+  /** What the index tells about the server to whoever opens it. */
+  readonly start?: ReturnType<typeof createStart>;
+}
+
 /**
- * Serves an index of the services, and for each service its OpenAPI document and its API reference (Scalar, without a CDN).
+ * Serves an index of the services, the documentation, and for each service its OpenAPI document and its interactive reference.
  * Unless a service runs alone, there is also one merged document of all services.
  */
 export function createPages(
   services: readonly Page[],
-  own: readonly OwnLink[] = ownLinks,
-  start?: ReturnType<typeof createStart>,
+  { own = ownLinks, site = builtSite, start }: PagesOptions = {},
 ): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
@@ -47,11 +60,11 @@ export function createPages(
     res.vary('Accept');
     if (req.accepts(['json', 'html']) === 'json')
       res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
-    else sendHtml(res, indexPage(index(), own, await start?.(req), first()));
+    else
+      sendHtml(res, indexPage(index(), [['/docs/', 'documentation'], ...own], await start?.(req), first()));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));
-    router.get(`${page.prefix}/docs`, (_req, res) => sendHtml(res, referencePage(page)));
   }
   if (services.every(({ prefix }) => prefix !== '')) {
     const merged = once(() =>
@@ -59,7 +72,22 @@ export function createPages(
     );
     router.get('/openapi.json', (_req, res) => void res.json(merged()));
   }
-  router.get('/scalar.js', (_req, res) => res.sendFile(scalar(), { maxAge: '1h' }));
+  const files = createFiles(site);
+  for (const { name, title, prefix } of services) {
+    router.get(`/${name}/docs`, (_req, res) => {
+      const known = files();
+      const bundle = [...known.keys()].find((file) => file.startsWith('interactive/'));
+      if (bundle !== undefined)
+        sendHtml(
+          res,
+          referencePage({ name, title, document: `${prefix}/openapi.json`, bundle: `/${bundle}` }),
+        );
+      else if (known.size > 0) res.redirect(staticReference(name));
+      else sendHtml(res.status(404), notBuiltPage);
+    });
+  }
+  router.use(staticFiles(site, files));
+  router.get(['/docs', '/docs/*path'], (_req, res) => sendHtml(res.status(404), notBuiltPage));
   return router;
 }
 
@@ -69,7 +97,8 @@ function documentOf({ document, prefix, basePath, operations }: Page): OpenApi {
   const part = operations ? partOf(parsed, operations) : parsed;
   const paths = Object.entries(part.paths).map(([path, item]) => [servedPath(path, basePath), item] as const);
   const servers = { servers: [{ url: prefix || '/' }] };
-  return { ...part, paths: Object.fromEntries(paths), ...servers };
+  // Whoever reads it at a server wants to know which release answers.
+  return { ...part, info: { ...part.info, version }, paths: Object.fromEntries(paths), ...servers };
 }
 
 /** The part of the document that describes these operations. */
@@ -89,7 +118,7 @@ function entry({ name, title, prefix }: Page, { info }: OpenApi): IndexEntry {
     title,
     description: firstSentence(info.description ?? ''),
     base: prefix || '/',
-    reference: `${prefix}/docs`,
+    reference: `/${name}/docs`,
     document: `${prefix}/openapi.json`,
   };
 }
@@ -102,37 +131,4 @@ const firstSentence = (text: string): string =>
 function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** The path of the package's browser bundle, in a folder beside the entry that Node resolves. */
-function scalar(): string {
-  const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
-  return join(dirname(entry), 'browser', 'standalone.js');
-}
-
-/**
- * Scalar mounts itself on the first element. It loads nothing from other servers and sends nothing to them, so its hosted
- * features (sharing, deploying, an assistant, an API client) are switched off.
- */
-function referencePage({ title, prefix }: Page): HtmlPage {
-  const configuration = {
-    url: `${prefix}/openapi.json`,
-    withDefaultFonts: false,
-    telemetry: false,
-    hideClientButton: true,
-    showDeveloperTools: 'never',
-    agent: { disabled: true },
-  };
-  return {
-    title,
-    policy: [
-      "script-src 'self'",
-      "style-src 'self' 'unsafe-inline'",
-      "font-src 'self' data:",
-      "connect-src 'self'",
-    ],
-    body:
-      `<script id="api-reference" data-configuration="${escapeHtml(JSON.stringify(configuration))}"></script>` +
-      `<script src="/scalar.js"></script>`,
-  };
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { Readable } from 'node:stream';
 import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { measured } from './tracing/spans.ts';
 import { nameLookup, type Lookup } from './name-lookup.ts';
 import { redirected, type Hop, type OutboundMethod } from './outbound-redirects.ts';
 import { TargetRefused, targetRules, type OutboundPolicy } from './outbound-targets.ts';
@@ -119,13 +120,9 @@ export function createOutbound(options: OutboundOptions, lookup: Lookup = lookup
       const refusal = judge(hop.url);
       if (refusal !== undefined) throw new TargetRefused(refusal);
       const { url, method, headers, body } = hop;
-      const answer = await request(url, {
-        method,
-        headers,
-        body: sendable(body),
-        dispatcher: agent,
-        ...limits,
-      });
+      const answer = await measuredCall(method, url, () =>
+        request(url, { method, headers, body: sendable(body), dispatcher: agent, ...limits }),
+      );
       if (left === 0) return answer;
       const next = redirected(hop, answer.statusCode, answer.headers['location']);
       if (next === undefined) return answer;
@@ -153,6 +150,25 @@ export function createOutbound(options: OutboundOptions, lookup: Lookup = lookup
 /** Where private hosts may be reached, they have the names that the operating system knows. */
 const lookupFor = ({ allowPrivate, allowNetworks }: OutboundPolicy): Lookup =>
   allowPrivate || allowNetworks.length > 0 ? systemLookup : nameLookup();
+
+/** A call is measured until the head of the response is there. Paths and queries may hold secrets, so only the host is named. */
+function measuredCall(
+  method: OutboundMethod,
+  url: string,
+  call: () => Promise<Dispatcher.ResponseData>,
+): Promise<Dispatcher.ResponseData> {
+  const { hostname, port, protocol } = new URL(url);
+  const attributes = {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+  };
+  return measured(method, 'outbound', attributes, async (span) => {
+    const answer = await call();
+    span?.setAttribute('http.response.status_code', answer.statusCode);
+    return answer;
+  });
+}
 
 /** The peer ended the connection before anything was sent, so it has no address any more. */
 const cutOff = () => Object.assign(new Error('the connection was ended'), { code: 'ECONNRESET' });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { outsideSpans } from './tracing/spans.ts';
 
 /*
  * The request on whose behalf something is done, for records that outlive it. Handlers get the id in their context; this is for shared
@@ -10,7 +11,7 @@ const requests = new AsyncLocalStorage<string | null>();
 export const inRequest = <T>(requestId: string, handle: () => T): T => requests.run(requestId, handle);
 
 /** Runs work that serves many requests, or none, even when one of them started it. */
-export const outsideRequests = <T>(work: () => T): T => requests.run(null, work);
+export const outsideRequests = <T>(work: () => T): T => requests.run(null, () => outsideSpans(work));
 
 /** The id of the request on whose behalf the caller works; null in the background. */
 export const currentRequestId = (): string | null => requests.getStore() ?? null;

@@ -133,7 +133,10 @@ function pagesOf(mocked: readonly MockedService[]) {
     prefix: `/${name}`,
     document: fileOf(name),
   }));
-  const app = express().disable('x-powered-by').disable('etag').use(createPages(shown, []));
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .use(createPages(shown, { own: [] }));
   return (req: IncomingMessage, res: ServerResponse, next: () => void): void => {
     app(req as express.Request, res as express.Response, next);
   };

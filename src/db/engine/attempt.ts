@@ -1,4 +1,5 @@
 import { outsideRequests } from '../../lib/request-scope.ts';
+import { measured } from '../../lib/tracing/spans.ts';
 import { Conflict, DomainError } from '../../lib/errors.ts';
 import type { Database } from '../index.ts';
 import type { Log } from '../log.ts';
@@ -93,7 +94,11 @@ async function run(
     }, job.timeout_ms);
   });
   try {
-    const output = await Promise.race([outsideRequests(() => handler(job, context)), hung]);
+    const work = async () => handler(job, context);
+    const output = await Promise.race([
+      outsideRequests(() => measured(job.name, 'job', { 'plinth.job.id': job.id }, work)),
+      hung,
+    ]);
     if (output === hanging) return failed(job, { error: timeoutText(job.timeout_ms) });
     if (context.completion === 'committed') return undefined;
     if (context.completion === 'begun')
