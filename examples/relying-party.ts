@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import * as oidc from 'openid-client';
 
@@ -7,9 +8,15 @@ const { CLIENT_ID = '', CLIENT_SECRET = '' } = process.env;
 const execute = [oidc.allowInsecureRequests]; // Use plain http on your own machine only.
 const provider = await oidc.discovery(issuer, CLIENT_ID, CLIENT_SECRET, undefined, { execute });
 const verifiers = new Map<string, string>(); // The verifiers of pending sign-ins, by state.
+const users = new Map<string, oidc.UserInfoResponse>(); // The signed-in users, by the session in their cookie.
 const app = express();
 
-app.get('/', async (_request, response) => {
+app.get('/', async (request, response) => {
+  const user = users.get(/\bsession=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '');
+  if (user) {
+    response.type('text').send(`Welcome, ${user.name}! Your address is ${user.email}.\n`);
+    return;
+  }
   const [state, verifier] = [oidc.randomState(), oidc.randomPKCECodeVerifier()];
   verifiers.set(state, verifier);
   const code_challenge = await oidc.calculatePKCECodeChallenge(verifier);
@@ -21,11 +28,17 @@ app.get('/', async (_request, response) => {
 app.get('/callback', async (request, response) => {
   const callback = new URL(request.url, home);
   const expectedState = callback.searchParams.get('state') ?? '';
-  const checks = { expectedState, pkceCodeVerifier: verifiers.get(expectedState) ?? '' };
-  verifiers.delete(expectedState);
-  const tokens = await oidc.authorizationCodeGrant(provider, callback, checks);
-  const user = await oidc.fetchUserInfo(provider, tokens.access_token, tokens.claims()?.sub ?? '');
-  response.type('text').send(`Welcome, ${user.name}! Your address is ${user.email}.\n`);
+  const pkceCodeVerifier = verifiers.get(expectedState);
+  // Each sign-in comes back once. When the page is reloaded, the session in the cookie counts.
+  if (pkceCodeVerifier !== undefined && verifiers.delete(expectedState)) {
+    const checks = { expectedState, pkceCodeVerifier };
+    const tokens = await oidc.authorizationCodeGrant(provider, callback, checks);
+    const session = randomUUID();
+    users.set(session, await oidc.fetchUserInfo(provider, tokens.access_token, tokens.claims()?.sub ?? ''));
+    response.cookie('session', session, { httpOnly: true, sameSite: 'lax' });
+  }
+  response.redirect(303, '/');
 });
 
-app.listen(Number(new URL(home).port), () => console.log(`Open ${home} in a browser`));
+const { hostname, port } = new URL(home);
+app.listen(Number(port), hostname, () => console.log(`Open ${home} in a browser`));

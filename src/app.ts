@@ -15,6 +15,7 @@ import { createFrame, createRawFrame } from './http/frame.ts';
 import { createHealth } from './http/health.ts';
 import { createMetrics } from './http/metrics.ts';
 import { createPages } from './http/pages.ts';
+import { createStart } from './http/start.ts';
 import { trustedPeers } from './http/peers.ts';
 import { createRuntime, type Mounted } from './http/runtime.ts';
 import { scraper } from './http/scraper.ts';
@@ -180,6 +181,14 @@ function composeFrame(
     ending: signals.ending,
   });
   const peers = trustedPeers(config.trustedProxy);
+  const health = createHealth(() => db.probe(), signals.draining);
+  const start = createStart({
+    ...health,
+    production: config.production,
+    anonymous: config.anonymousRoot,
+    address: config.publicUrl,
+    links: mounted.flatMap(({ service }) => service.developerLinks ?? []),
+  });
   const handle = createFrame({
     runtime,
     cors: createCors({
@@ -192,8 +201,8 @@ function composeFrame(
     log,
     metrics,
     mayScrape: scraper({ identify, operator, production: config.production }),
-    health: createHealth(() => db.probe(), signals.draining),
-    pages: createPages(mounted.map(pageOf)),
+    health,
+    pages: createPages(mounted.map(pageOf), { start }),
   });
   const ports = runtime.raw.ports.map(({ port, handle }) => ({
     port,

@@ -53,7 +53,7 @@ contract('Accounts', (api) => {
     });
 
     it('400 without email and username', () =>
-      visitor(api).refused(400, 'email: required, or username', ({ auth }) =>
+      visitor(api).refused(400, 'email: required, unless username is given', ({ auth }) =>
         auth.accounts.signin({ body: { password, app_id } }),
       ));
 
@@ -168,14 +168,11 @@ contract('Accounts', (api) => {
 
     it('400 for a weak password', async () => {
       const { options, ...user } = await signedUp(api);
-      await user.refused(
-        400,
-        'new_password: is too common: choose several words that have nothing to do with each other',
-        ({ auth }) =>
-          auth.accounts.changePassword(
-            { body: { current_password: password, new_password: 'password123' } },
-            options,
-          ),
+      await user.refused(400, 'new_password: is too common: choose several unrelated words', ({ auth }) =>
+        auth.accounts.changePassword(
+          { body: { current_password: password, new_password: 'password123' } },
+          options,
+        ),
       );
     });
 

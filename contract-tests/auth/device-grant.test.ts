@@ -77,7 +77,7 @@ contract('auth DeviceGrant', (api) => {
       const answer = await open(`/device/${unknownUid}`);
       if (api.target === 'server') {
         expect(answer.status).toBe(400);
-        expect(await answer.text()).toContain('This sign-in is over');
+        expect(await answer.text()).toContain('This sign-in has ended');
       }
     });
   });

@@ -73,7 +73,7 @@ contract('Dlq', (api) => {
     it('400 with both ids and a filter', () =>
       api
         .tenant()
-        .refused(400, 'ids: not together with queue and job_name', ({ jobs }) =>
+        .refused(400, 'ids: cannot be combined with queue and job_name', ({ jobs }) =>
           jobs.dlq.replayMany({ body: { ids: [absent.letter], queue: 'emails' } }),
         ));
 

@@ -101,7 +101,7 @@ contract('Jobs', (api) => {
     it('400 with both ids and a filter', () =>
       api
         .tenant()
-        .refused(400, 'ids: not together with queue, name and tags', ({ jobs }) =>
+        .refused(400, 'ids: cannot be combined with queue, name and tags', ({ jobs }) =>
           jobs.jobs.cancelMany({ body: { ids: [absent.job], queue: 'emails' } }),
         ));
   });

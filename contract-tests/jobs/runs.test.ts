@@ -87,7 +87,7 @@ contract('Runs', (api) => {
     it('400 with both an output and an error', async () => {
       const tenant = api.tenant();
       const { runId, leaseId } = await working(tenant);
-      await tenant.refused(400, 'error: not together with output', ({ jobs }) =>
+      await tenant.refused(400, 'error: cannot be combined with output', ({ jobs }) =>
         jobs.runs.saveStep({ runId, step: 'charge', body: { lease_id: leaseId, output: 1, error: 'no' } }),
       );
     });

@@ -16,7 +16,7 @@ contract('Assignments of policies', (api: Api) => {
       const { id } = await create();
       const assignment = await tenant.plinth.safety.policies.assign({ policyId: id });
       if (api.target === 'server') expect(assignment).toMatchObject({ policy_id: id, tenant_id: tenant.id });
-      await tenant.refused(409, 'policy is assigned already', ({ safety }) =>
+      await tenant.refused(409, 'policy is already assigned', ({ safety }) =>
         safety.policies.assign({ policyId: id }),
       );
       await tenant.plinth.safety.policies.unassign({ policyId: id });

@@ -80,7 +80,7 @@ contract('Dead letters', (api) => {
     it('400 with both ids and a filter', () =>
       api
         .tenant()
-        .refused(400, 'ids: not together with endpoint_id, event_type, from and to', ({ webhooks }) =>
+        .refused(400, 'ids: cannot be combined with endpoint_id, event_type, from and to', ({ webhooks }) =>
           webhooks.dlq.replayMany({ body: { ids: [absent.letter], event_type: 'invoice.paid' } }),
         ));
 

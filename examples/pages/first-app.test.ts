@@ -46,6 +46,9 @@ it('the page shows a first app, which runs twice, and a program where its user s
     await tab.getByRole('button', { name: 'Allow' }).click();
     await tab.waitForURL((url) => url.origin === relyingParty);
     expect(await tab.textContent('body')).toContain(`Welcome, Ada Lovelace! Your address is ${email}.`);
+    // The callback once more, as after a reload.
+    await tab.goto(`${relyingParty}/callback?code=spent&state=spent`);
+    expect(await tab.textContent('body')).toContain('Welcome, Ada Lovelace!');
   } finally {
     await browser.close();
     await party.stop('SIGTERM');

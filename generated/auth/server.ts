@@ -1565,7 +1565,7 @@ export interface Pages<Call = unknown> {
    * - 429: A page that says when the next attempt is possible.
    * - 500: A page that describes an error.
    */
-  invitation(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+  invitation(request: { token: T.PresentedToken; app_id?: T.AppId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Responds to an invitation from the page.
@@ -1595,7 +1595,7 @@ export interface Pages<Call = unknown> {
    * - 429: A page that says when the next attempt is possible.
    * - 500: A page that describes an error.
    */
-  resetPassword(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+  resetPassword(request: { token: T.PresentedToken; app_id?: T.AppId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Sets a new password from the page.
@@ -1625,7 +1625,7 @@ export interface Pages<Call = unknown> {
    * - 429: A page that says when the next attempt is possible.
    * - 500: A page that describes an error.
    */
-  verifyEmail(request: { token: T.PresentedToken }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
+  verifyEmail(request: { token: T.PresentedToken; app_id?: T.AppId | undefined }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
    * Verifies an email address from the page.

@@ -183,6 +183,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -232,6 +233,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -313,6 +315,7 @@ export interface components {
          *             "allowed_origins": [
          *               "https://app.example.com"
          *             ],
+         *             "home_url": null,
          *             "links": {
          *               "reset_password": null,
          *               "verify_email": null,
@@ -344,6 +347,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -381,6 +385,8 @@ export interface components {
             default_role: components["schemas"]["Slug"];
             /** @description Browser origins that may call the API. */
             allowed_origins: components["schemas"]["Origin"][];
+            /** @description The address of the app itself. Hosted pages on which there is nothing left to do link to it. */
+            home_url: components["schemas"]["Url"] | null;
             /** @description The targets of the links in messages; an update replaces the whole object. */
             links: components["schemas"]["AppLinks"];
             /** @description The sender of messages; the server's own address when null. */
@@ -400,6 +406,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -459,6 +466,11 @@ export interface components {
              */
             allowed_origins: components["schemas"]["Origin"][];
             /**
+             * @description The address of the app itself. Hosted pages on which there is nothing left to do link to it.
+             * @default null
+             */
+            home_url: components["schemas"]["Url"] | null;
+            /**
              * @description The targets of the links in messages; an update replaces the whole object.
              * @default {
              *       "reset_password": null,
@@ -487,6 +499,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -524,6 +537,8 @@ export interface components {
             default_role?: components["schemas"]["Slug"];
             /** @description Browser origins that may call the API. */
             allowed_origins?: components["schemas"]["Origin"][];
+            /** @description The address of the app itself. Hosted pages on which there is nothing left to do link to it. */
+            home_url?: components["schemas"]["Url"] | null;
             /** @description The targets of the links in messages; an update replaces the whole object. */
             links?: components["schemas"]["AppLinks"];
             /** @description The sender of messages; the server's own address when null. */
@@ -546,6 +561,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -735,6 +751,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -755,15 +772,20 @@ export interface components {
             org_id: components["schemas"]["OrgId"] | null;
             /** @description The address of the logo. Pages load images only from its origin. */
             logo_url: components["schemas"]["Url"] | null;
-            /** @description The colour of texts and buttons. */
+            /** @description The colour of buttons. */
             primary_color: components["schemas"]["Color"];
             /** @description The background colour. */
             background_color: components["schemas"]["Color"];
-            /** @description The colour of links and of the focused element. */
+            /**
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
+             */
             accent_color: components["schemas"]["Color"];
+            /** @description When the pages are light and when they are dark. */
+            color_scheme: components["schemas"]["ColorScheme"];
             /** @description The CSS font family. */
             font_family: string;
-            /** @description The name on the pages. */
+            /** @description The name on the pages; the name of the app when empty. */
             company_name: string;
             /** @description The line below the company name. */
             tagline: string;
@@ -787,6 +809,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -810,7 +833,7 @@ export interface components {
              */
             logo_url: components["schemas"]["Url"] | null;
             /**
-             * @description The colour of texts and buttons.
+             * @description The colour of buttons.
              * @default #18181b
              */
             primary_color: components["schemas"]["Color"];
@@ -820,17 +843,23 @@ export interface components {
              */
             background_color: components["schemas"]["Color"];
             /**
-             * @description The colour of links and of the focused element.
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
              * @default #7c3aed
              */
             accent_color: components["schemas"]["Color"];
+            /**
+             * @description When the pages are light and when they are dark.
+             * @default system
+             */
+            color_scheme: components["schemas"]["ColorScheme"];
             /**
              * @description The CSS font family.
              * @default system-ui, sans-serif
              */
             font_family: string;
             /**
-             * @description The name on the pages.
+             * @description The name on the pages; the name of the app when empty.
              * @default
              */
             company_name: string;
@@ -856,6 +885,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -872,15 +902,20 @@ export interface components {
             org_id?: components["schemas"]["OrgId"] | null;
             /** @description The address of the logo. Pages load images only from its origin. */
             logo_url?: components["schemas"]["Url"] | null;
-            /** @description The colour of texts and buttons. */
+            /** @description The colour of buttons. */
             primary_color?: components["schemas"]["Color"];
             /** @description The background colour. */
             background_color?: components["schemas"]["Color"];
-            /** @description The colour of links and of the focused element. */
+            /**
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
+             */
             accent_color?: components["schemas"]["Color"];
+            /** @description When the pages are light and when they are dark. */
+            color_scheme?: components["schemas"]["ColorScheme"];
             /** @description The CSS font family. */
             font_family?: string;
-            /** @description The name on the pages. */
+            /** @description The name on the pages; the name of the app when empty. */
             company_name?: string;
             /** @description The line below the company name. */
             tagline?: string;
@@ -983,6 +1018,7 @@ export interface components {
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1025,6 +1061,11 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1140,6 +1181,7 @@ export interface components {
          *         "primary_color": "#18181b",
          *         "background_color": "#ffffff",
          *         "accent_color": "#7c3aed",
+         *         "color_scheme": "system",
          *         "font_family": "system-ui, sans-serif",
          *         "company_name": "Analytical Engines",
          *         "tagline": "",
@@ -1171,6 +1213,7 @@ export interface components {
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1206,6 +1249,12 @@ export interface components {
             app_id?: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             * @default null
+             */
+            logo_url: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1420,6 +1469,7 @@ export interface components {
          *           "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *           "app_id": "default",
          *           "name": "Reports",
+         *           "logo_url": null,
          *           "redirect_uris": [
          *             "https://reports.example.com/callback"
          *           ],
@@ -1515,6 +1565,7 @@ export interface components {
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1550,6 +1601,11 @@ export interface components {
             app_id?: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name?: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url?: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1641,6 +1697,11 @@ export interface components {
          * @example #7c3aed
          */
         Color: string;
+        /**
+         * @description When the hosted pages are light and when they are dark.
+         * @enum {string}
+         */
+        ColorScheme: "system" | "light" | "dark";
         /**
          * @description The change conflicts with stored data, or the current state does not allow it.
          * @example {
@@ -2866,6 +2927,7 @@ export interface components {
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -2909,6 +2971,11 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -6102,6 +6169,7 @@ export type CodeChallengeMethod = components['schemas']['CodeChallengeMethod'];
 export type CodeSent = components['schemas']['CodeSent'];
 export type CodeVerifier = components['schemas']['CodeVerifier'];
 export type Color = components['schemas']['Color'];
+export type ColorScheme = components['schemas']['ColorScheme'];
 export type Conflict = components['schemas']['Conflict'];
 export type Consent = components['schemas']['Consent'];
 export type ConsentList = components['schemas']['ConsentList'];

@@ -59,7 +59,7 @@ test('nor those of another list, nor made-up ones', () => {
 test('a cursor with an offset is refused, also one that this list gave', () => {
   for (const cursor of ['e30', handedOut({ kind: 'a' })])
     expect(() => list.open({ kind: 'a', offset: 1, cursor }, call())).toThrow(
-      'cursor: not together with offset',
+      'cursor: cannot be combined with offset',
     );
 });
 
@@ -72,7 +72,7 @@ test.each(paged.map((one) => [one.service, one.id, one] as const))(
   '%s %s says the same about a cursor with an offset',
   (_service, _id, one) => {
     expect(() => boundCursor(one)!.open({ cursor: 'e30', offset: 1 }, call())).toThrow(
-      /^cursor: not together with offset$/,
+      /^cursor: cannot be combined with offset$/,
     );
   },
 );

@@ -45,7 +45,7 @@ export function boundCursor({ service, id, parameters }: Operation): BoundCursor
       const { cursor, offset } = request;
       if (typeof cursor !== 'string') return;
       // The cursor is a position already, and an offset would move it. The offset's default, 0, is no offset.
-      if (typeof offset === 'number' && offset > 0) throw Invalid('cursor: not together with offset');
+      if (typeof offset === 'number' && offset > 0) throw Invalid('cursor: cannot be combined with offset');
       if (cursor.length <= boundLength || !cursor.endsWith(markOf(request, call))) throw notACursor();
       request['cursor'] = cursor.slice(0, -boundLength);
     },

@@ -17,7 +17,7 @@ describe('for people', () => {
     const html = await page('/', 'text/html,application/xhtml+xml,*/*;q=0.8');
     expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(html.headers.get('vary')).toBe('Accept');
-    expect(html.text).toContain('<h2>Demo &amp; more</h2><p>Decides whether a subject may perform an action');
+    expect(html.text).toContain('<h3>Demo &amp; more</h3><p>Decides whether a subject may perform an action');
     expect(html.text).toContain('<a href="/demo/docs" aria-label="API reference of demo">API reference</a>');
     expect(html.text).not.toMatch(/https?:|src=/);
     const json = JSON.parse((await page('/')).text);

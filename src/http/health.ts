@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 
 export interface Health {
+  readonly isReady: () => Promise<boolean>;
   readonly live: RequestHandler;
   readonly ready: RequestHandler;
 }
@@ -13,12 +14,14 @@ const patience = 2_000;
  * shutdown has begun (`draining` is aborted when one begins).
  */
 export function createHealth(ping: () => Promise<unknown>, draining: AbortSignal): Health {
+  const problem = async () => (draining.aborted ? 'shutting down' : await unreachable(ping));
   return {
+    isReady: async () => (await problem()) === undefined,
     live: (_req, res) => void res.json({ status: 'ok' }),
     ready: async (_req, res) => {
-      const problem = draining.aborted ? 'shutting down' : await unreachable(ping);
-      if (problem === undefined) res.json({ status: 'ready' });
-      else res.status(503).json({ status: 'not ready', problem });
+      const found = await problem();
+      if (found === undefined) res.json({ status: 'ready' });
+      else res.status(503).json({ status: 'not ready', problem: found });
     },
   };
 }

@@ -7,20 +7,29 @@ export interface HtmlPage {
   readonly policy: readonly string[];
   /** Markup; text in it is already escaped. */
   readonly body: string;
+  /** Styles and scripts; they stand in the head. */
+  readonly head?: string;
+  /** Whether caches must not keep the page. */
+  readonly isPrivate?: boolean;
 }
 
 /** Directives of every page: it loads nothing from other servers and submits no forms. */
 const always = ["default-src 'none'", "img-src 'self' data:", "base-uri 'none'", "form-action 'none'"];
 
 /** Sends a page. Its empty icon keeps browsers from requesting a favicon. */
-export function sendHtml(res: ServerResponse, { title, policy, body }: HtmlPage): void {
+export function sendHtml(
+  res: ServerResponse,
+  { title, policy, body, head = '', isPrivate = false }: HtmlPage,
+): void {
   res.setHeader('Content-Security-Policy', [...always, "frame-ancestors 'none'", ...policy].join('; '));
   res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  if (isPrivate) res.setHeader('Cache-Control', 'no-store');
   res.setHeader('Content-Type', 'text/html; charset=utf-8');
   res.end(
     '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
       '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">' +
-      `<title>${escapeHtml(title)}</title></head><body>${body}</body></html>\n`,
+      `<title>${escapeHtml(title)}</title>${head}</head><body>${body}</body></html>\n`,
   );
 }
 

@@ -13,6 +13,8 @@ export interface OpenApi {
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly summary?: string;
+  readonly parameters?: readonly { readonly required?: boolean }[];
   readonly security?: readonly unknown[];
 }
 

@@ -2,12 +2,14 @@ import express, { type RequestHandler } from 'express';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BasePath, servedPath } from './base-path.ts';
+import { firstCall } from './first-call.ts';
 import { sendHtml } from './html.ts';
 import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
 import { createFiles } from './site/manifest.ts';
 import { notBuiltPage, referencePage, staticReference, version } from './site/reference.ts';
 import { staticFiles } from './site/static.ts';
+import type { createStart } from './start.ts';
 
 /** A service as the pages show it. */
 export interface Page {
@@ -38,6 +40,8 @@ export interface PagesOptions {
   readonly own?: readonly OwnLink[];
   /** The folder of the built documentation. */
   readonly site?: string;
+  /** What the index tells about the server to whoever opens it. */
+  readonly start?: ReturnType<typeof createStart>;
 }
 
 /**
@@ -46,16 +50,18 @@ export interface PagesOptions {
  */
 export function createPages(
   services: readonly Page[],
-  { own = ownLinks, site = builtSite }: PagesOptions = {},
+  { own = ownLinks, site = builtSite, start }: PagesOptions = {},
 ): Pages {
   const router = express.Router();
   const read = services.map((page) => ({ page, document: once(() => documentOf(page)) }));
   const index = once(() => read.map(({ page, document }) => entry(page, document())));
-  router.get('/', (req, res) => {
+  const first = once(() => firstCall(read.map(({ page, document }) => ({ ...page, document: document() }))));
+  router.get('/', async (req, res) => {
     res.vary('Accept');
     if (req.accepts(['json', 'html']) === 'json')
       res.json({ name: 'Plinth', document: '/openapi.json', services: index() });
-    else sendHtml(res, indexPage(index(), [['/docs/', 'documentation'], ...own]));
+    else
+      sendHtml(res, indexPage(index(), [['/docs/', 'documentation'], ...own], await start?.(req), first()));
   });
   for (const { page, document } of read) {
     router.get(`${page.prefix}/openapi.json`, (_req, res) => void res.json(document()));

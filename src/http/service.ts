@@ -16,6 +16,7 @@ import type { ErrorPage } from './failure.ts';
 import type { Asks, PortsOf } from './port.ts';
 import type { RawMount } from './raw-mounts.ts';
 import type { Remote } from './remote-port.ts';
+import type { DeveloperLink } from './start.ts';
 
 /**
  * What a service's `index.ts` exports: its name, where its migrations are, the settings it reads and how to create it.
@@ -124,6 +125,8 @@ export interface Service {
    * response.
    */
   allowsOrigin?(origin: string, asked: AskedOrigin): boolean;
+  /** Links on the start page of a server for development, for the person who develops. */
+  readonly developerLinks?: readonly DeveloperLink[];
   /** Resolve the credentials that it issues, each in requests to any service; in the order in which they are tried. */
   readonly credentials?: readonly CredentialResolver[];
 }

@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { send, type TestRequest, type TestResponse } from './server.ts';
+import { send } from './send.ts';
+import type { TestRequest, TestResponse } from './server.ts';
 
 /** A real server process, for tests that kill it or run several on one database. */
 export interface ChildServer {

@@ -1,9 +1,17 @@
-/** Takes a picture of every hosted page, at a phone's and a desktop's width: `npm run screenshots [folder]`. */
+/**
+ * Takes a picture of every hosted page and of the start page, at a phone's and a desktop's width, light and dark, with and without branding:
+ * `npm run screenshots [folder]`.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { journeyPlace, journeys } from '../services/auth/testing/journeys.ts';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import {
+  journeyPlace,
+  journeys,
+  type Journey,
+  type JourneyPlace,
+} from '../services/auth/testing/journeys.ts';
 import { childServer } from './child-server.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
@@ -12,13 +20,12 @@ const looks: Readonly<Record<string, object | undefined>> = {
   plain: undefined,
   branded: {
     primary_color: '#0f766e',
-    background_color: '#0b1220',
-    accent_color: '#5eead4',
     company_name: 'Analytical Engines',
     tagline: 'Machines that reckon',
   },
 };
 const widths = [360, 1280];
+const schemes = ['light', 'dark'] as const;
 
 const path = findChromium();
 if (!path) throw new Error('no Chromium on PATH, nor at PLINTH_CHROMIUM');
@@ -30,36 +37,56 @@ try {
   await browser.close();
 }
 
-/** Takes the screenshots of one look, on a server of its own. */
+/** Takes the pictures of one look, on a server of its own. */
 async function takeAll(browser: Browser, look: string): Promise<void> {
   const data = await mkdtemp(join(tmpdir(), 'plinth-screenshots-'));
   const env = {
     PLINTH_DATA_DIR: data,
     PLINTH_AUTH_ARGON2: 'm=7168,t=1,p=1',
     PLINTH_AUTH_CLIENT_REGISTRATION: 'open',
+    PLINTH_AUTH_RATE_LIMIT: 'off',
   };
   const server = await childServer({ services: ['auth'], env });
   try {
     const place = await journeyPlace(server, looks[look]);
-    for (const width of widths) {
-      const into = join(folder, look, String(width));
-      await mkdir(into, { recursive: true });
-      for (const journey of Object.values(journeys)) {
-        const viewport = { width, height: 800 };
-        const context = await browser.newContext({ javaScriptEnabled: false, viewport });
-        const page = await context.newPage();
-        const stop = async (name: string) => {
-          const file = join(into, `${name}.png`);
-          await page.screenshot({ path: file, fullPage: true });
-          console.log(file);
-        };
-        await journey({ page, place, stop });
-        await context.close();
+    for (const scheme of schemes)
+      for (const width of widths) {
+        const into = join(folder, look, scheme, String(width));
+        await mkdir(into, { recursive: true });
+        const context = { colorScheme: scheme, viewport: { width, height: 800 } };
+        for (const journey of [...Object.values(journeys), startPage(server.url)])
+          await takeJourney(browser, place, into, context, journey);
       }
-    }
     await place.close();
   } finally {
     await server.kill();
     await rm(data, { recursive: true });
   }
+}
+
+/** The start page of the server, as a journey of one stop. */
+function startPage(url: string) {
+  return async ({ page, stop }: Journey): Promise<void> => {
+    await page.goto(url);
+    await stop('start');
+  };
+}
+
+/** Takes a picture at every stop of a journey. */
+async function takeJourney(
+  browser: Browser,
+  place: JourneyPlace,
+  into: string,
+  options: BrowserContextOptions,
+  journey: (journey: Journey) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const stop = async (name: string) => {
+    const file = join(into, `${name}.png`);
+    await page.screenshot({ path: file, fullPage: true });
+    console.log(file);
+  };
+  await journey({ page, place, stop });
+  await context.close();
 }

@@ -7,6 +7,7 @@ import type { ServiceModule } from '../http/service.ts';
 import { createSealer } from '../lib/seal.ts';
 import { readSettings } from '../lib/settings.ts';
 import { testDatabase, type TestDatabase } from './database.ts';
+import { send } from './send.ts';
 
 export { childServer, type ChildServer } from './child-server.ts';
 
@@ -160,36 +161,4 @@ async function end(app: App, listening: readonly Listening[]): Promise<void> {
   await app.stop();
   if (app.breaches.length > 0)
     throw new Error(`the contract was broken: ${app.breaches.map(({ message }) => message).join('; ')}`);
-}
-
-/** Sends one request and reads the whole response. */
-export async function send(
-  url: string,
-  method: string,
-  rootToken: string,
-  { body, headers = {}, token = rootToken, apiKey, tenant }: TestRequest,
-): Promise<TestResponse> {
-  const raw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...(apiKey !== undefined
-        ? { 'x-api-key': apiKey }
-        : token !== null
-          ? { authorization: `Bearer ${token}` }
-          : {}),
-      ...(tenant === undefined ? {} : { 'x-tenant-id': tenant }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: text === '' ? undefined : json ? JSON.parse(text) : text,
-  };
 }

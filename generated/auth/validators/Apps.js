@@ -11,15 +11,17 @@ const schema34 = {"type":"string","minLength":1,"maxLength":128};
 const schema35 = {"type":"string","pattern":"^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$"};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[a-z0-9]([a-z0-9_.-]{0,61}[a-z0-9])?$", "u");
-const schema36 = {"type":"object","properties":{"signup_enabled":{"type":"boolean","default":true},"require_verified_email":{"type":"boolean","default":false},"password_min_length":{"type":"integer","format":"int32","minimum":8,"maximum":64,"default":8},"session_ttl":{"$ref":"contract#/$defs/Duration","default":"1h"},"refresh_ttl":{"$ref":"contract#/$defs/Duration","default":"720h"},"max_sessions":{"type":"integer","format":"int32","minimum":0,"maximum":100,"default":0},"mfa_trusted_devices":{"type":"boolean","default":false},"default_role":{"$ref":"contract#/$defs/Slug","default":"user"},"allowed_origins":{"type":"array","items":{"$ref":"contract#/$defs/Origin"},"maxItems":50,"default":[]},"links":{"$ref":"contract#/$defs/AppLinks","default":{"reset_password":null,"verify_email":null,"invitation":null}},"mail_from":{"anyOf":[{"type":"string"},{"type":"null"}],"maxLength":320,"default":null}},"additionalProperties":false};
+const schema36 = {"type":"object","properties":{"signup_enabled":{"type":"boolean","default":true},"require_verified_email":{"type":"boolean","default":false},"password_min_length":{"type":"integer","format":"int32","minimum":8,"maximum":64,"default":8},"session_ttl":{"$ref":"contract#/$defs/Duration","default":"1h"},"refresh_ttl":{"$ref":"contract#/$defs/Duration","default":"720h"},"max_sessions":{"type":"integer","format":"int32","minimum":0,"maximum":100,"default":0},"mfa_trusted_devices":{"type":"boolean","default":false},"default_role":{"$ref":"contract#/$defs/Slug","default":"user"},"allowed_origins":{"type":"array","items":{"$ref":"contract#/$defs/Origin"},"maxItems":50,"default":[]},"home_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"links":{"$ref":"contract#/$defs/AppLinks","default":{"reset_password":null,"verify_email":null,"invitation":null}},"mail_from":{"anyOf":[{"type":"string"},{"type":"null"}],"maxLength":320,"default":null}},"additionalProperties":false};
 const schema37 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
 const schema40 = {"type":"string","maxLength":256,"pattern":"^https?://[^\\s/?#]+$"};
+const schema41 = {"type":"string","maxLength":2048,"format":"uri"};
 const func3 = Object.prototype.hasOwnProperty;
 const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
+const formats4 = require("ajv-formats/dist/formats").fullFormats.uri;
 const pattern5 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 const pattern8 = new RegExp("^https?://[^\\s/?#]+$", "u");
-const schema41 = {"type":"object","required":["reset_password","verify_email","invitation"],"properties":{"reset_password":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]},"verify_email":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]},"invitation":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]}},"additionalProperties":false};
-const schema42 = {"type":"string","maxLength":2048,"pattern":"^https?://[^\\s]*\\{token\\}[^\\s]*$"};
+const schema42 = {"type":"object","required":["reset_password","verify_email","invitation"],"properties":{"reset_password":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]},"verify_email":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]},"invitation":{"anyOf":[{"$ref":"contract#/$defs/LinkTemplate"},{"type":"null"}]}},"additionalProperties":false};
+const schema43 = {"type":"string","maxLength":2048,"pattern":"^https?://[^\\s]*\\{token\\}[^\\s]*$"};
 const pattern9 = new RegExp("^https?://[^\\s]*\\{token\\}[^\\s]*$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -364,6 +366,9 @@ data.default_role = "user";
 if(data.allowed_origins === undefined){
 data.allowed_origins = [];
 }
+if(data.home_url === undefined){
+data.home_url = null;
+}
 if(data.links === undefined){
 data.links = {"reset_password":null,"verify_email":null,"invitation":null};
 }
@@ -578,20 +583,17 @@ return false;
 }
 var valid0 = _errs21 === errors;
 if(valid0){
+let data10 = data.home_url;
 const _errs26 = errors;
-if(!(validate24(data.links, {instancePath:instancePath+"/links",parentData:data,parentDataProperty:"links",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs26 === errors;
-if(valid0){
-let data11 = data.mail_from;
 const _errs27 = errors;
-const _errs28 = errors;
 let valid6 = false;
+const _errs28 = errors;
 const _errs29 = errors;
-if(typeof data11 !== "string"){
-const err0 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(errors === _errs29){
+if(errors === _errs29){
+if(typeof data10 === "string"){
+if(func1(data10) > 2048){
+const err0 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -600,11 +602,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-var _valid0 = _errs29 === errors;
-valid6 = valid6 || _valid0;
-const _errs31 = errors;
-if(data11 !== null){
-const err1 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+else {
+if(!(formats4(data10))){
+const err1 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -613,10 +613,10 @@ vErrors.push(err1);
 }
 errors++;
 }
-var _valid0 = _errs31 === errors;
-valid6 = valid6 || _valid0;
-if(!valid6){
-const err2 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -624,29 +624,119 @@ else {
 vErrors.push(err2);
 }
 errors++;
+}
+}
+}
+var _valid0 = _errs28 === errors;
+valid6 = valid6 || _valid0;
+const _errs31 = errors;
+if(data10 !== null){
+const err3 = {instancePath:instancePath+"/home_url",schemaPath:"#/properties/home_url/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs31 === errors;
+valid6 = valid6 || _valid0;
+if(!valid6){
+const err4 = {instancePath:instancePath+"/home_url",schemaPath:"#/properties/home_url/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
 validate23.errors = vErrors;
 return false;
 }
 else {
-errors = _errs28;
+errors = _errs27;
 if(vErrors !== null){
-if(_errs28){
-vErrors.length = _errs28;
+if(_errs27){
+vErrors.length = _errs27;
 }
 else {
 vErrors = null;
 }
 }
 }
-if(errors === _errs27){
-if(typeof data11 === "string"){
-if(func1(data11) > 320){
+var valid0 = _errs26 === errors;
+if(valid0){
+const _errs33 = errors;
+if(!(validate24(data.links, {instancePath:instancePath+"/links",parentData:data,parentDataProperty:"links",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs33 === errors;
+if(valid0){
+let data12 = data.mail_from;
+const _errs34 = errors;
+const _errs35 = errors;
+let valid8 = false;
+const _errs36 = errors;
+if(typeof data12 !== "string"){
+const err5 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid1 = _errs36 === errors;
+valid8 = valid8 || _valid1;
+const _errs38 = errors;
+if(data12 !== null){
+const err6 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs38 === errors;
+valid8 = valid8 || _valid1;
+if(!valid8){
+const err7 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate23.errors = vErrors;
+return false;
+}
+else {
+errors = _errs35;
+if(vErrors !== null){
+if(_errs35){
+vErrors.length = _errs35;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(errors === _errs34){
+if(typeof data12 === "string"){
+if(func1(data12) > 320){
 validate23.errors = [{instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/maxLength",keyword:"maxLength",params:{limit: 320},message:"must NOT have more than 320 characters"}];
 return false;
 }
 }
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs34 === errors;
+}
 }
 }
 }
@@ -793,9 +883,9 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Apps_update_body = validate28;
-const schema45 = {"$id":"Apps_update_body","$ref":"contract#/$defs/AppUpdate"};
-const schema46 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"settings":{"$ref":"contract#/$defs/AppSettingsUpdate"}},"additionalProperties":false};
-const schema49 = {"type":"object","properties":{"signup_enabled":{"type":"boolean"},"require_verified_email":{"type":"boolean"},"password_min_length":{"type":"integer","format":"int32","minimum":8,"maximum":64},"session_ttl":{"$ref":"contract#/$defs/Duration"},"refresh_ttl":{"$ref":"contract#/$defs/Duration"},"max_sessions":{"type":"integer","format":"int32","minimum":0,"maximum":100},"mfa_trusted_devices":{"type":"boolean"},"default_role":{"$ref":"contract#/$defs/Slug"},"allowed_origins":{"type":"array","items":{"$ref":"contract#/$defs/Origin"},"maxItems":50},"links":{"$ref":"contract#/$defs/AppLinks"},"mail_from":{"anyOf":[{"type":"string"},{"type":"null"}],"maxLength":320}},"additionalProperties":false};
+const schema46 = {"$id":"Apps_update_body","$ref":"contract#/$defs/AppUpdate"};
+const schema47 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/Name"},"slug":{"$ref":"contract#/$defs/Slug"},"settings":{"$ref":"contract#/$defs/AppSettingsUpdate"}},"additionalProperties":false};
+const schema50 = {"type":"object","properties":{"signup_enabled":{"type":"boolean"},"require_verified_email":{"type":"boolean"},"password_min_length":{"type":"integer","format":"int32","minimum":8,"maximum":64},"session_ttl":{"$ref":"contract#/$defs/Duration"},"refresh_ttl":{"$ref":"contract#/$defs/Duration"},"max_sessions":{"type":"integer","format":"int32","minimum":0,"maximum":100},"mfa_trusted_devices":{"type":"boolean"},"default_role":{"$ref":"contract#/$defs/Slug"},"allowed_origins":{"type":"array","items":{"$ref":"contract#/$defs/Origin"},"maxItems":50},"home_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"links":{"$ref":"contract#/$defs/AppLinks"},"mail_from":{"anyOf":[{"type":"string"},{"type":"null"}],"maxLength":320}},"additionalProperties":false};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -811,7 +901,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func3.call(schema49.properties, key0))){
+if(!(func3.call(schema50.properties, key0))){
 validate30.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1062,26 +1152,18 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.links !== undefined){
+if(data.home_url !== undefined){
+let data10 = data.home_url;
 const _errs26 = errors;
-if(!(validate24(data.links, {instancePath:instancePath+"/links",parentData:data,parentDataProperty:"links",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs26 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.mail_from !== undefined){
-let data11 = data.mail_from;
 const _errs27 = errors;
-const _errs28 = errors;
 let valid6 = false;
+const _errs28 = errors;
 const _errs29 = errors;
-if(typeof data11 !== "string"){
-const err0 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(errors === _errs29){
+if(errors === _errs29){
+if(typeof data10 === "string"){
+if(func1(data10) > 2048){
+const err0 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1090,11 +1172,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-var _valid0 = _errs29 === errors;
-valid6 = valid6 || _valid0;
-const _errs31 = errors;
-if(data11 !== null){
-const err1 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+else {
+if(!(formats4(data10))){
+const err1 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1103,10 +1183,10 @@ vErrors.push(err1);
 }
 errors++;
 }
-var _valid0 = _errs31 === errors;
-valid6 = valid6 || _valid0;
-if(!valid6){
-const err2 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/home_url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1114,32 +1194,132 @@ else {
 vErrors.push(err2);
 }
 errors++;
+}
+}
+}
+var _valid0 = _errs28 === errors;
+valid6 = valid6 || _valid0;
+const _errs31 = errors;
+if(data10 !== null){
+const err3 = {instancePath:instancePath+"/home_url",schemaPath:"#/properties/home_url/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs31 === errors;
+valid6 = valid6 || _valid0;
+if(!valid6){
+const err4 = {instancePath:instancePath+"/home_url",schemaPath:"#/properties/home_url/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
 validate30.errors = vErrors;
 return false;
 }
 else {
-errors = _errs28;
+errors = _errs27;
 if(vErrors !== null){
-if(_errs28){
-vErrors.length = _errs28;
+if(_errs27){
+vErrors.length = _errs27;
 }
 else {
 vErrors = null;
 }
 }
 }
-if(errors === _errs27){
-if(typeof data11 === "string"){
-if(func1(data11) > 320){
+var valid0 = _errs26 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.links !== undefined){
+const _errs33 = errors;
+if(!(validate24(data.links, {instancePath:instancePath+"/links",parentData:data,parentDataProperty:"links",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs33 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mail_from !== undefined){
+let data12 = data.mail_from;
+const _errs34 = errors;
+const _errs35 = errors;
+let valid8 = false;
+const _errs36 = errors;
+if(typeof data12 !== "string"){
+const err5 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid1 = _errs36 === errors;
+valid8 = valid8 || _valid1;
+const _errs38 = errors;
+if(data12 !== null){
+const err6 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs38 === errors;
+valid8 = valid8 || _valid1;
+if(!valid8){
+const err7 = {instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+validate30.errors = vErrors;
+return false;
+}
+else {
+errors = _errs35;
+if(vErrors !== null){
+if(_errs35){
+vErrors.length = _errs35;
+}
+else {
+vErrors = null;
+}
+}
+}
+if(errors === _errs34){
+if(typeof data12 === "string"){
+if(func1(data12) > 320){
 validate30.errors = [{instancePath:instancePath+"/mail_from",schemaPath:"#/properties/mail_from/maxLength",keyword:"maxLength",params:{limit: 320},message:"must NOT have more than 320 characters"}];
 return false;
 }
 }
 }
-var valid0 = _errs27 === errors;
+var valid0 = _errs34 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

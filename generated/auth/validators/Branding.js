@@ -6,11 +6,12 @@ const { Branding_create_body, Branding_update_body } = (() => {
 
 const Branding_create_body = validate20;
 const schema31 = {"$id":"Branding_create_body","$ref":"contract#/$defs/BrandCreate"};
-const schema33 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"primary_color":{"$ref":"contract#/$defs/Color","default":"#18181b"},"background_color":{"$ref":"contract#/$defs/Color","default":"#ffffff"},"accent_color":{"$ref":"contract#/$defs/Color","default":"#7c3aed"},"font_family":{"type":"string","maxLength":100,"default":"system-ui, sans-serif"},"company_name":{"type":"string","maxLength":128,"default":""},"tagline":{"type":"string","maxLength":256,"default":""},"custom_css":{"type":"string","maxLength":10240,"default":""}},"additionalProperties":false};
+const schema33 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}],"default":null},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"primary_color":{"$ref":"contract#/$defs/Color","default":"#18181b"},"background_color":{"$ref":"contract#/$defs/Color","default":"#ffffff"},"accent_color":{"$ref":"contract#/$defs/Color","default":"#7c3aed"},"color_scheme":{"$ref":"contract#/$defs/ColorScheme","default":"system"},"font_family":{"type":"string","maxLength":100,"default":"system-ui, sans-serif"},"company_name":{"type":"string","maxLength":128,"default":""},"tagline":{"type":"string","maxLength":256,"default":""},"custom_css":{"type":"string","maxLength":10240,"default":""}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","pattern":"^org_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
 const schema36 = {"type":"string","maxLength":2048,"format":"uri"};
 const schema37 = {"type":"string","pattern":"^#[0-9a-fA-F]{6}$"};
+const schema40 = {"type":"string","enum":["system","light","dark"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
@@ -44,6 +45,9 @@ data.background_color = "#ffffff";
 }
 if(data.accent_color === undefined){
 data.accent_color = "#7c3aed";
+}
+if(data.color_scheme === undefined){
+data.color_scheme = "system";
 }
 if(data.font_family === undefined){
 data.font_family = "system-ui, sans-serif";
@@ -305,11 +309,23 @@ return false;
 }
 var valid0 = _errs25 === errors;
 if(valid0){
-let data6 = data.font_family;
+let data6 = data.color_scheme;
 const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data6 === "string"){
-if(func2(data6) > 100){
+if(typeof data6 !== "string"){
+validate22.errors = [{instancePath:instancePath+"/color_scheme",schemaPath:"contract#/$defs/ColorScheme/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data6 === "system") || (data6 === "light")) || (data6 === "dark"))){
+validate22.errors = [{instancePath:instancePath+"/color_scheme",schemaPath:"contract#/$defs/ColorScheme/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+if(valid0){
+let data7 = data.font_family;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data7 === "string"){
+if(func2(data7) > 100){
 validate22.errors = [{instancePath:instancePath+"/font_family",schemaPath:"#/properties/font_family/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -319,13 +335,13 @@ validate22.errors = [{instancePath:instancePath+"/font_family",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs31 === errors;
 if(valid0){
-let data7 = data.company_name;
-const _errs30 = errors;
-if(errors === _errs30){
-if(typeof data7 === "string"){
-if(func2(data7) > 128){
+let data8 = data.company_name;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data8 === "string"){
+if(func2(data8) > 128){
 validate22.errors = [{instancePath:instancePath+"/company_name",schemaPath:"#/properties/company_name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
@@ -335,13 +351,13 @@ validate22.errors = [{instancePath:instancePath+"/company_name",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs33 === errors;
 if(valid0){
-let data8 = data.tagline;
-const _errs32 = errors;
-if(errors === _errs32){
-if(typeof data8 === "string"){
-if(func2(data8) > 256){
+let data9 = data.tagline;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data9 === "string"){
+if(func2(data9) > 256){
 validate22.errors = [{instancePath:instancePath+"/tagline",schemaPath:"#/properties/tagline/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
@@ -351,13 +367,13 @@ validate22.errors = [{instancePath:instancePath+"/tagline",schemaPath:"#/propert
 return false;
 }
 }
-var valid0 = _errs32 === errors;
+var valid0 = _errs35 === errors;
 if(valid0){
-let data9 = data.custom_css;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data9 === "string"){
-if(func2(data9) > 10240){
+let data10 = data.custom_css;
+const _errs37 = errors;
+if(errors === _errs37){
+if(typeof data10 === "string"){
+if(func2(data10) > 10240){
 validate22.errors = [{instancePath:instancePath+"/custom_css",schemaPath:"#/properties/custom_css/maxLength",keyword:"maxLength",params:{limit: 10240},message:"must NOT have more than 10240 characters"}];
 return false;
 }
@@ -367,7 +383,8 @@ validate22.errors = [{instancePath:instancePath+"/custom_css",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs37 === errors;
+}
 }
 }
 }
@@ -411,8 +428,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Branding_update_body = validate24;
-const schema40 = {"$id":"Branding_update_body","$ref":"contract#/$defs/BrandUpdate"};
-const schema41 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}]},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"primary_color":{"$ref":"contract#/$defs/Color"},"background_color":{"$ref":"contract#/$defs/Color"},"accent_color":{"$ref":"contract#/$defs/Color"},"font_family":{"type":"string","maxLength":100},"company_name":{"type":"string","maxLength":128},"tagline":{"type":"string","maxLength":256},"custom_css":{"type":"string","maxLength":10240}},"additionalProperties":false};
+const schema41 = {"$id":"Branding_update_body","$ref":"contract#/$defs/BrandUpdate"};
+const schema42 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"org_id":{"anyOf":[{"$ref":"contract#/$defs/OrgId"},{"type":"null"}]},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"primary_color":{"$ref":"contract#/$defs/Color"},"background_color":{"$ref":"contract#/$defs/Color"},"accent_color":{"$ref":"contract#/$defs/Color"},"color_scheme":{"$ref":"contract#/$defs/ColorScheme"},"font_family":{"type":"string","maxLength":100},"company_name":{"type":"string","maxLength":128},"tagline":{"type":"string","maxLength":256},"custom_css":{"type":"string","maxLength":10240}},"additionalProperties":false};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -428,7 +445,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema41.properties, key0))){
+if(!(func1.call(schema42.properties, key0))){
 validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -699,12 +716,29 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.font_family !== undefined){
-let data6 = data.font_family;
+if(data.color_scheme !== undefined){
+let data6 = data.color_scheme;
 const _errs28 = errors;
-if(errors === _errs28){
-if(typeof data6 === "string"){
-if(func2(data6) > 100){
+if(typeof data6 !== "string"){
+validate25.errors = [{instancePath:instancePath+"/color_scheme",schemaPath:"contract#/$defs/ColorScheme/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data6 === "system") || (data6 === "light")) || (data6 === "dark"))){
+validate25.errors = [{instancePath:instancePath+"/color_scheme",schemaPath:"contract#/$defs/ColorScheme/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs28 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.font_family !== undefined){
+let data7 = data.font_family;
+const _errs31 = errors;
+if(errors === _errs31){
+if(typeof data7 === "string"){
+if(func2(data7) > 100){
 validate25.errors = [{instancePath:instancePath+"/font_family",schemaPath:"#/properties/font_family/maxLength",keyword:"maxLength",params:{limit: 100},message:"must NOT have more than 100 characters"}];
 return false;
 }
@@ -714,18 +748,18 @@ validate25.errors = [{instancePath:instancePath+"/font_family",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs31 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.company_name !== undefined){
-let data7 = data.company_name;
-const _errs30 = errors;
-if(errors === _errs30){
-if(typeof data7 === "string"){
-if(func2(data7) > 128){
+let data8 = data.company_name;
+const _errs33 = errors;
+if(errors === _errs33){
+if(typeof data8 === "string"){
+if(func2(data8) > 128){
 validate25.errors = [{instancePath:instancePath+"/company_name",schemaPath:"#/properties/company_name/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
@@ -735,18 +769,18 @@ validate25.errors = [{instancePath:instancePath+"/company_name",schemaPath:"#/pr
 return false;
 }
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.tagline !== undefined){
-let data8 = data.tagline;
-const _errs32 = errors;
-if(errors === _errs32){
-if(typeof data8 === "string"){
-if(func2(data8) > 256){
+let data9 = data.tagline;
+const _errs35 = errors;
+if(errors === _errs35){
+if(typeof data9 === "string"){
+if(func2(data9) > 256){
 validate25.errors = [{instancePath:instancePath+"/tagline",schemaPath:"#/properties/tagline/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
@@ -756,18 +790,18 @@ validate25.errors = [{instancePath:instancePath+"/tagline",schemaPath:"#/propert
 return false;
 }
 }
-var valid0 = _errs32 === errors;
+var valid0 = _errs35 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.custom_css !== undefined){
-let data9 = data.custom_css;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data9 === "string"){
-if(func2(data9) > 10240){
+let data10 = data.custom_css;
+const _errs37 = errors;
+if(errors === _errs37){
+if(typeof data10 === "string"){
+if(func2(data10) > 10240){
 validate25.errors = [{instancePath:instancePath+"/custom_css",schemaPath:"#/properties/custom_css/maxLength",keyword:"maxLength",params:{limit: 10240},message:"must NOT have more than 10240 characters"}];
 return false;
 }
@@ -777,10 +811,11 @@ validate25.errors = [{instancePath:instancePath+"/custom_css",schemaPath:"#/prop
 return false;
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs37 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }

@@ -6,23 +6,23 @@ const { Clients_create_body, Clients_update_body, Clients_rotateSecret_body } = 
 
 const Clients_create_body = validate20;
 const schema31 = {"$id":"Clients_create_body","$ref":"contract#/$defs/ClientCreate"};
-const schema33 = {"type":"object","required":["name"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20,"default":[]},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20,"default":[]},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":100,"default":["openid","profile","email"]},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantType"},"minItems":1,"maxItems":4,"default":["authorization_code","refresh_token"]},"public":{"type":"boolean","default":false},"skip_consent":{"type":"boolean","default":false},"require_pkce":{"type":"boolean"},"access_token_ttl":{"type":"integer","format":"int32","minimum":60,"maximum":86400,"default":3600},"audiences":{"type":"array","items":{"$ref":"contract#/$defs/Audience"},"maxItems":10,"default":[]},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"jwks":{"anyOf":[{"$ref":"contract#/$defs/ClientKeySet"},{"type":"null"}],"default":null},"jwks_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"dpop_bound_access_tokens":{"type":"boolean","default":false},"backchannel_logout_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"backchannel_logout_session_required":{"type":"boolean","default":false}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["name"],"properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20,"default":[]},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20,"default":[]},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":100,"default":["openid","profile","email"]},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantType"},"minItems":1,"maxItems":4,"default":["authorization_code","refresh_token"]},"public":{"type":"boolean","default":false},"skip_consent":{"type":"boolean","default":false},"require_pkce":{"type":"boolean"},"access_token_ttl":{"type":"integer","format":"int32","minimum":60,"maximum":86400,"default":3600},"audiences":{"type":"array","items":{"$ref":"contract#/$defs/Audience"},"maxItems":10,"default":[]},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"jwks":{"anyOf":[{"$ref":"contract#/$defs/ClientKeySet"},{"type":"null"}],"default":null},"jwks_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"dpop_bound_access_tokens":{"type":"boolean","default":false},"backchannel_logout_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}],"default":null},"backchannel_logout_session_required":{"type":"boolean","default":false}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":128};
 const schema36 = {"type":"string","maxLength":2048,"format":"uri"};
-const schema38 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"};
-const schema39 = {"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code"]};
-const schema40 = {"type":"string","maxLength":2048,"format":"uri"};
-const schema41 = {"type":"string","enum":["none","client_secret_basic","client_secret_post","private_key_jwt"]};
-const schema44 = {"type":"string","maxLength":2048,"format":"uri"};
+const schema37 = {"type":"string","maxLength":2048,"format":"uri"};
+const schema39 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"};
+const schema40 = {"type":"string","enum":["authorization_code","refresh_token","client_credentials","urn:ietf:params:oauth:grant-type:device_code"]};
+const schema41 = {"type":"string","maxLength":2048,"format":"uri"};
+const schema42 = {"type":"string","enum":["none","client_secret_basic","client_secret_post","private_key_jwt"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const pattern5 = new RegExp("^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$", "u");
 const formats0 = require("ajv-formats/dist/formats").fullFormats.uri;
-const formats4 = require("ajv-formats/dist/formats").fullFormats.int32;
-const schema42 = {"type":"object","required":["keys"],"properties":{"keys":{"type":"array","items":{"$ref":"contract#/$defs/ClientKey"},"minItems":1,"maxItems":10}},"additionalProperties":false};
-const schema43 = {"type":"object","required":["kty"],"properties":{"kty":{"type":"string","maxLength":16},"kid":{"type":"string","minLength":1,"maxLength":256},"alg":{"type":"string","maxLength":16},"use":{"type":"string","maxLength":16},"crv":{"type":"string","maxLength":16},"x":{"type":"string","maxLength":128},"y":{"type":"string","maxLength":128},"n":{"type":"string","maxLength":2048},"e":{"type":"string","maxLength":16}}};
+const formats6 = require("ajv-formats/dist/formats").fullFormats.int32;
+const schema43 = {"type":"object","required":["keys"],"properties":{"keys":{"type":"array","items":{"$ref":"contract#/$defs/ClientKey"},"minItems":1,"maxItems":10}},"additionalProperties":false};
+const schema44 = {"type":"object","required":["kty"],"properties":{"kty":{"type":"string","maxLength":16},"kid":{"type":"string","minLength":1,"maxLength":256},"alg":{"type":"string","maxLength":16},"use":{"type":"string","maxLength":16},"crv":{"type":"string","maxLength":16},"x":{"type":"string","maxLength":128},"y":{"type":"string","maxLength":128},"n":{"type":"string","maxLength":2048},"e":{"type":"string","maxLength":16}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -329,6 +329,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.logo_url === undefined){
+data.logo_url = null;
+}
 if(data.redirect_uris === undefined){
 data.redirect_uris = [];
 }
@@ -445,30 +448,114 @@ else {
 var valid0 = true;
 }
 if(valid0){
-let data2 = data.redirect_uris;
+let data2 = data.logo_url;
 const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 20){
-validate22.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
+const _errs9 = errors;
+let valid3 = false;
 const _errs10 = errors;
 const _errs11 = errors;
 if(errors === _errs11){
 if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 2048){
+if(typeof data2 === "string"){
+if(func2(data2) > 2048){
+const err0 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(!(formats0(data2))){
+const err1 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs10 === errors;
+valid3 = valid3 || _valid0;
+const _errs13 = errors;
+if(data2 !== null){
+const err3 = {instancePath:instancePath+"/logo_url",schemaPath:"#/properties/logo_url/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const err4 = {instancePath:instancePath+"/logo_url",schemaPath:"#/properties/logo_url/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+validate22.errors = vErrors;
+return false;
+}
+else {
+errors = _errs9;
+if(vErrors !== null){
+if(_errs9){
+vErrors.length = _errs9;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs8 === errors;
+if(valid0){
+let data3 = data.redirect_uris;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data3)){
+if(data3.length > 20){
+validate22.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
+return false;
+}
+else {
+var valid5 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(errors === _errs18){
+if(typeof data4 === "string"){
+if(func2(data4) > 2048){
 validate22.errors = [{instancePath:instancePath+"/redirect_uris/" + i0,schemaPath:"contract#/$defs/RedirectUri/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data3))){
+if(!(formats0(data4))){
 validate22.errors = [{instancePath:instancePath+"/redirect_uris/" + i0,schemaPath:"contract#/$defs/RedirectUri/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -480,8 +567,8 @@ return false;
 }
 }
 }
-var valid3 = _errs10 === errors;
-if(!valid3){
+var valid5 = _errs17 === errors;
+if(!valid5){
 break;
 }
 }
@@ -492,32 +579,32 @@ validate22.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/p
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs15 === errors;
 if(valid0){
-let data4 = data.post_logout_redirect_uris;
-const _errs13 = errors;
-if(errors === _errs13){
-if(Array.isArray(data4)){
-if(data4.length > 20){
+let data5 = data.post_logout_redirect_uris;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data5)){
+if(data5.length > 20){
 validate22.errors = [{instancePath:instancePath+"/post_logout_redirect_uris",schemaPath:"#/properties/post_logout_redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
 return false;
 }
 else {
-var valid5 = true;
-const len1 = data4.length;
+var valid7 = true;
+const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
-let data5 = data4[i1];
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(func2(data5) > 2048){
+let data6 = data5[i1];
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(errors === _errs23){
+if(typeof data6 === "string"){
+if(func2(data6) > 2048){
 validate22.errors = [{instancePath:instancePath+"/post_logout_redirect_uris/" + i1,schemaPath:"contract#/$defs/RedirectUri/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data5))){
+if(!(formats0(data6))){
 validate22.errors = [{instancePath:instancePath+"/post_logout_redirect_uris/" + i1,schemaPath:"contract#/$defs/RedirectUri/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -529,8 +616,8 @@ return false;
 }
 }
 }
-var valid5 = _errs15 === errors;
-if(!valid5){
+var valid7 = _errs22 === errors;
+if(!valid7){
 break;
 }
 }
@@ -541,36 +628,36 @@ validate22.errors = [{instancePath:instancePath+"/post_logout_redirect_uris",sch
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs20 === errors;
 if(valid0){
-let data6 = data.scopes;
-const _errs18 = errors;
-if(errors === _errs18){
-if(Array.isArray(data6)){
-if(data6.length > 100){
+let data7 = data.scopes;
+const _errs25 = errors;
+if(errors === _errs25){
+if(Array.isArray(data7)){
+if(data7.length > 100){
 validate22.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-var valid7 = true;
-const len2 = data6.length;
+var valid9 = true;
+const len2 = data7.length;
 for(let i2=0; i2<len2; i2++){
-let data7 = data6[i2];
-const _errs20 = errors;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data7 === "string"){
-if(func2(data7) > 128){
+let data8 = data7[i2];
+const _errs27 = errors;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data8 === "string"){
+if(func2(data8) > 128){
 validate22.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(func2(data8) < 1){
 validate22.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data7)){
+if(!pattern5.test(data8)){
 validate22.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/pattern",keyword:"pattern",params:{pattern: "^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"},message:"must match pattern \""+"^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"+"\""}];
 return false;
 }
@@ -582,8 +669,8 @@ validate22.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"cont
 return false;
 }
 }
-var valid7 = _errs20 === errors;
-if(!valid7){
+var valid9 = _errs27 === errors;
+if(!valid9){
 break;
 }
 }
@@ -594,37 +681,37 @@ validate22.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs25 === errors;
 if(valid0){
-let data8 = data.grant_types;
-const _errs23 = errors;
-if(errors === _errs23){
-if(Array.isArray(data8)){
-if(data8.length > 4){
+let data9 = data.grant_types;
+const _errs30 = errors;
+if(errors === _errs30){
+if(Array.isArray(data9)){
+if(data9.length > 4){
 validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
-if(data8.length < 1){
+if(data9.length < 1){
 validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-var valid9 = true;
-const len3 = data8.length;
+var valid11 = true;
+const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-let data9 = data8[i3];
-const _errs25 = errors;
-if(typeof data9 !== "string"){
+let data10 = data9[i3];
+const _errs32 = errors;
+if(typeof data10 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data9 === "authorization_code") || (data9 === "refresh_token")) || (data9 === "client_credentials")) || (data9 === "urn:ietf:params:oauth:grant-type:device_code"))){
-validate22.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
+if(!((((data10 === "authorization_code") || (data10 === "refresh_token")) || (data10 === "client_credentials")) || (data10 === "urn:ietf:params:oauth:grant-type:device_code"))){
+validate22.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid9 = _errs25 === errors;
-if(!valid9){
+var valid11 = _errs32 === errors;
+if(!valid11){
 break;
 }
 }
@@ -636,53 +723,53 @@ validate22.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs23 === errors;
+var valid0 = _errs30 === errors;
 if(valid0){
-const _errs28 = errors;
+const _errs35 = errors;
 if(typeof data.public !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/public",schemaPath:"#/properties/public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs28 === errors;
+var valid0 = _errs35 === errors;
 if(valid0){
-const _errs30 = errors;
+const _errs37 = errors;
 if(typeof data.skip_consent !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/skip_consent",schemaPath:"#/properties/skip_consent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs30 === errors;
+var valid0 = _errs37 === errors;
 if(valid0){
 if(data.require_pkce !== undefined){
-const _errs32 = errors;
+const _errs39 = errors;
 if(typeof data.require_pkce !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/require_pkce",schemaPath:"#/properties/require_pkce/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs32 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-let data13 = data.access_token_ttl;
-const _errs34 = errors;
-if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
+let data14 = data.access_token_ttl;
+const _errs41 = errors;
+if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
 validate22.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs34){
-if(typeof data13 == "number"){
-if(data13 > 86400 || isNaN(data13)){
+if(errors === _errs41){
+if(typeof data14 == "number"){
+if(data14 > 86400 || isNaN(data14)){
 validate22.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"}];
 return false;
 }
 else {
-if(data13 < 60 || isNaN(data13)){
+if(data14 < 60 || isNaN(data14)){
 validate22.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60"}];
 return false;
 }
 else {
-if(!(formats4.validate(data13))){
+if(!(formats6.validate(data14))){
 validate22.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -690,32 +777,32 @@ return false;
 }
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs41 === errors;
 if(valid0){
-let data14 = data.audiences;
-const _errs36 = errors;
-if(errors === _errs36){
-if(Array.isArray(data14)){
-if(data14.length > 10){
+let data15 = data.audiences;
+const _errs43 = errors;
+if(errors === _errs43){
+if(Array.isArray(data15)){
+if(data15.length > 10){
 validate22.errors = [{instancePath:instancePath+"/audiences",schemaPath:"#/properties/audiences/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
-var valid11 = true;
-const len4 = data14.length;
+var valid13 = true;
+const len4 = data15.length;
 for(let i4=0; i4<len4; i4++){
-let data15 = data14[i4];
-const _errs38 = errors;
-const _errs39 = errors;
-if(errors === _errs39){
-if(errors === _errs39){
-if(typeof data15 === "string"){
-if(func2(data15) > 2048){
+let data16 = data15[i4];
+const _errs45 = errors;
+const _errs46 = errors;
+if(errors === _errs46){
+if(errors === _errs46){
+if(typeof data16 === "string"){
+if(func2(data16) > 2048){
 validate22.errors = [{instancePath:instancePath+"/audiences/" + i4,schemaPath:"contract#/$defs/Audience/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data15))){
+if(!(formats0(data16))){
 validate22.errors = [{instancePath:instancePath+"/audiences/" + i4,schemaPath:"contract#/$defs/Audience/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -727,8 +814,8 @@ return false;
 }
 }
 }
-var valid11 = _errs38 === errors;
-if(!valid11){
+var valid13 = _errs45 === errors;
+if(!valid13){
 break;
 }
 }
@@ -739,123 +826,39 @@ validate22.errors = [{instancePath:instancePath+"/audiences",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs36 === errors;
+var valid0 = _errs43 === errors;
 if(valid0){
 if(data.token_endpoint_auth_method !== undefined){
-let data16 = data.token_endpoint_auth_method;
-const _errs41 = errors;
-if(typeof data16 !== "string"){
+let data17 = data.token_endpoint_auth_method;
+const _errs48 = errors;
+if(typeof data17 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data16 === "none") || (data16 === "client_secret_basic")) || (data16 === "client_secret_post")) || (data16 === "private_key_jwt"))){
-validate22.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/enum",keyword:"enum",params:{allowedValues: schema41.enum},message:"must be equal to one of the allowed values"}];
+if(!((((data17 === "none") || (data17 === "client_secret_basic")) || (data17 === "client_secret_post")) || (data17 === "private_key_jwt"))){
+validate22.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs41 === errors;
+var valid0 = _errs48 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-let data17 = data.jwks;
-const _errs44 = errors;
-const _errs45 = errors;
-let valid14 = false;
-const _errs46 = errors;
-if(!(validate23(data17, {instancePath:instancePath+"/jwks",parentData:data,parentDataProperty:"jwks",rootData,dynamicAnchors}))){
+let data18 = data.jwks;
+const _errs51 = errors;
+const _errs52 = errors;
+let valid16 = false;
+const _errs53 = errors;
+if(!(validate23(data18, {instancePath:instancePath+"/jwks",parentData:data,parentDataProperty:"jwks",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs46 === errors;
-valid14 = valid14 || _valid0;
-const _errs47 = errors;
-if(data17 !== null){
-const err0 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs47 === errors;
-valid14 = valid14 || _valid0;
-if(!valid14){
-const err1 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate22.errors = vErrors;
-return false;
-}
-else {
-errors = _errs45;
-if(vErrors !== null){
-if(_errs45){
-vErrors.length = _errs45;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs44 === errors;
-if(valid0){
-let data18 = data.jwks_uri;
-const _errs49 = errors;
-const _errs50 = errors;
-let valid15 = false;
-const _errs51 = errors;
-const _errs52 = errors;
-if(errors === _errs52){
-if(errors === _errs52){
-if(typeof data18 === "string"){
-if(func2(data18) > 2048){
-const err2 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-else {
-if(!(formats0(data18))){
-const err3 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs51 === errors;
-valid15 = valid15 || _valid1;
+var _valid1 = _errs53 === errors;
+valid16 = valid16 || _valid1;
 const _errs54 = errors;
 if(data18 !== null){
-const err5 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err5 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -865,9 +868,9 @@ vErrors.push(err5);
 errors++;
 }
 var _valid1 = _errs54 === errors;
-valid15 = valid15 || _valid1;
-if(!valid15){
-const err6 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+valid16 = valid16 || _valid1;
+if(!valid16){
+const err6 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -879,36 +882,29 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs50;
+errors = _errs52;
 if(vErrors !== null){
-if(_errs50){
-vErrors.length = _errs50;
+if(_errs52){
+vErrors.length = _errs52;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs49 === errors;
+var valid0 = _errs51 === errors;
 if(valid0){
+let data19 = data.jwks_uri;
 const _errs56 = errors;
-if(typeof data.dpop_bound_access_tokens !== "boolean"){
-validate22.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs56 === errors;
-if(valid0){
-let data20 = data.backchannel_logout_uri;
+const _errs57 = errors;
+let valid17 = false;
 const _errs58 = errors;
 const _errs59 = errors;
-let valid17 = false;
-const _errs60 = errors;
-const _errs61 = errors;
-if(errors === _errs61){
-if(errors === _errs61){
-if(typeof data20 === "string"){
-if(func2(data20) > 2048){
-const err7 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(errors === _errs59){
+if(errors === _errs59){
+if(typeof data19 === "string"){
+if(func2(data19) > 2048){
+const err7 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -918,8 +914,8 @@ vErrors.push(err7);
 errors++;
 }
 else {
-if(!(formats0(data20))){
-const err8 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(!(formats0(data19))){
+const err8 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -931,7 +927,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -942,11 +938,11 @@ errors++;
 }
 }
 }
-var _valid2 = _errs60 === errors;
+var _valid2 = _errs58 === errors;
 valid17 = valid17 || _valid2;
-const _errs63 = errors;
-if(data20 !== null){
-const err10 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const _errs61 = errors;
+if(data19 !== null){
+const err10 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -955,10 +951,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-var _valid2 = _errs63 === errors;
+var _valid2 = _errs61 === errors;
 valid17 = valid17 || _valid2;
 if(!valid17){
-const err11 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err11 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -970,24 +966,116 @@ validate22.errors = vErrors;
 return false;
 }
 else {
-errors = _errs59;
+errors = _errs57;
 if(vErrors !== null){
-if(_errs59){
-vErrors.length = _errs59;
+if(_errs57){
+vErrors.length = _errs57;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs58 === errors;
+var valid0 = _errs56 === errors;
 if(valid0){
+const _errs63 = errors;
+if(typeof data.dpop_bound_access_tokens !== "boolean"){
+validate22.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs63 === errors;
+if(valid0){
+let data21 = data.backchannel_logout_uri;
 const _errs65 = errors;
+const _errs66 = errors;
+let valid19 = false;
+const _errs67 = errors;
+const _errs68 = errors;
+if(errors === _errs68){
+if(errors === _errs68){
+if(typeof data21 === "string"){
+if(func2(data21) > 2048){
+const err12 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+else {
+if(!(formats0(data21))){
+const err13 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs67 === errors;
+valid19 = valid19 || _valid3;
+const _errs70 = errors;
+if(data21 !== null){
+const err15 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid3 = _errs70 === errors;
+valid19 = valid19 || _valid3;
+if(!valid19){
+const err16 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate22.errors = vErrors;
+return false;
+}
+else {
+errors = _errs66;
+if(vErrors !== null){
+if(_errs66){
+vErrors.length = _errs66;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs65 === errors;
+if(valid0){
+const _errs72 = errors;
 if(typeof data.backchannel_logout_session_required !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/backchannel_logout_session_required",schemaPath:"#/properties/backchannel_logout_session_required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs65 === errors;
+var valid0 = _errs72 === errors;
+}
 }
 }
 }
@@ -1039,8 +1127,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Clients_update_body = validate26;
-const schema46 = {"$id":"Clients_update_body","$ref":"contract#/$defs/ClientUpdate"};
-const schema47 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":100},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantType"},"minItems":1,"maxItems":4},"public":{"type":"boolean"},"skip_consent":{"type":"boolean"},"require_pkce":{"type":"boolean"},"access_token_ttl":{"type":"integer","format":"int32","minimum":60,"maximum":86400},"audiences":{"type":"array","items":{"$ref":"contract#/$defs/Audience"},"maxItems":10},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"jwks":{"anyOf":[{"$ref":"contract#/$defs/ClientKeySet"},{"type":"null"}]},"jwks_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"dpop_bound_access_tokens":{"type":"boolean"},"backchannel_logout_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"backchannel_logout_session_required":{"type":"boolean"}},"additionalProperties":false};
+const schema47 = {"$id":"Clients_update_body","$ref":"contract#/$defs/ClientUpdate"};
+const schema48 = {"type":"object","properties":{"app_id":{"$ref":"contract#/$defs/AppId"},"name":{"$ref":"contract#/$defs/Name"},"logo_url":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"post_logout_redirect_uris":{"type":"array","items":{"$ref":"contract#/$defs/RedirectUri"},"maxItems":20},"scopes":{"type":"array","items":{"$ref":"contract#/$defs/ScopeName"},"maxItems":100},"grant_types":{"type":"array","items":{"$ref":"contract#/$defs/GrantType"},"minItems":1,"maxItems":4},"public":{"type":"boolean"},"skip_consent":{"type":"boolean"},"require_pkce":{"type":"boolean"},"access_token_ttl":{"type":"integer","format":"int32","minimum":60,"maximum":86400},"audiences":{"type":"array","items":{"$ref":"contract#/$defs/Audience"},"maxItems":10},"token_endpoint_auth_method":{"$ref":"contract#/$defs/ClientAuthMethod"},"jwks":{"anyOf":[{"$ref":"contract#/$defs/ClientKeySet"},{"type":"null"}]},"jwks_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"dpop_bound_access_tokens":{"type":"boolean"},"backchannel_logout_uri":{"anyOf":[{"$ref":"contract#/$defs/Url"},{"type":"null"}]},"backchannel_logout_session_required":{"type":"boolean"}},"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1056,7 +1144,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema47.properties, key0))){
+if(!(func1.call(schema48.properties, key0))){
 validate27.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1125,31 +1213,120 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.redirect_uris !== undefined){
-let data2 = data.redirect_uris;
+if(data.logo_url !== undefined){
+let data2 = data.logo_url;
 const _errs8 = errors;
-if(errors === _errs8){
-if(Array.isArray(data2)){
-if(data2.length > 20){
-validate27.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
-return false;
-}
-else {
-var valid3 = true;
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
+const _errs9 = errors;
+let valid3 = false;
 const _errs10 = errors;
 const _errs11 = errors;
 if(errors === _errs11){
 if(errors === _errs11){
-if(typeof data3 === "string"){
-if(func2(data3) > 2048){
+if(typeof data2 === "string"){
+if(func2(data2) > 2048){
+const err0 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+else {
+if(!(formats0(data2))){
+const err1 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/logo_url",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs10 === errors;
+valid3 = valid3 || _valid0;
+const _errs13 = errors;
+if(data2 !== null){
+const err3 = {instancePath:instancePath+"/logo_url",schemaPath:"#/properties/logo_url/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs13 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const err4 = {instancePath:instancePath+"/logo_url",schemaPath:"#/properties/logo_url/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+validate27.errors = vErrors;
+return false;
+}
+else {
+errors = _errs9;
+if(vErrors !== null){
+if(_errs9){
+vErrors.length = _errs9;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.redirect_uris !== undefined){
+let data3 = data.redirect_uris;
+const _errs15 = errors;
+if(errors === _errs15){
+if(Array.isArray(data3)){
+if(data3.length > 20){
+validate27.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/properties/redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
+return false;
+}
+else {
+var valid5 = true;
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+const _errs17 = errors;
+const _errs18 = errors;
+if(errors === _errs18){
+if(errors === _errs18){
+if(typeof data4 === "string"){
+if(func2(data4) > 2048){
 validate27.errors = [{instancePath:instancePath+"/redirect_uris/" + i0,schemaPath:"contract#/$defs/RedirectUri/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data3))){
+if(!(formats0(data4))){
 validate27.errors = [{instancePath:instancePath+"/redirect_uris/" + i0,schemaPath:"contract#/$defs/RedirectUri/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -1161,8 +1338,8 @@ return false;
 }
 }
 }
-var valid3 = _errs10 === errors;
-if(!valid3){
+var valid5 = _errs17 === errors;
+if(!valid5){
 break;
 }
 }
@@ -1173,37 +1350,37 @@ validate27.errors = [{instancePath:instancePath+"/redirect_uris",schemaPath:"#/p
 return false;
 }
 }
-var valid0 = _errs8 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.post_logout_redirect_uris !== undefined){
-let data4 = data.post_logout_redirect_uris;
-const _errs13 = errors;
-if(errors === _errs13){
-if(Array.isArray(data4)){
-if(data4.length > 20){
+let data5 = data.post_logout_redirect_uris;
+const _errs20 = errors;
+if(errors === _errs20){
+if(Array.isArray(data5)){
+if(data5.length > 20){
 validate27.errors = [{instancePath:instancePath+"/post_logout_redirect_uris",schemaPath:"#/properties/post_logout_redirect_uris/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"}];
 return false;
 }
 else {
-var valid5 = true;
-const len1 = data4.length;
+var valid7 = true;
+const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
-let data5 = data4[i1];
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(errors === _errs16){
-if(typeof data5 === "string"){
-if(func2(data5) > 2048){
+let data6 = data5[i1];
+const _errs22 = errors;
+const _errs23 = errors;
+if(errors === _errs23){
+if(errors === _errs23){
+if(typeof data6 === "string"){
+if(func2(data6) > 2048){
 validate27.errors = [{instancePath:instancePath+"/post_logout_redirect_uris/" + i1,schemaPath:"contract#/$defs/RedirectUri/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data5))){
+if(!(formats0(data6))){
 validate27.errors = [{instancePath:instancePath+"/post_logout_redirect_uris/" + i1,schemaPath:"contract#/$defs/RedirectUri/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -1215,8 +1392,8 @@ return false;
 }
 }
 }
-var valid5 = _errs15 === errors;
-if(!valid5){
+var valid7 = _errs22 === errors;
+if(!valid7){
 break;
 }
 }
@@ -1227,41 +1404,41 @@ validate27.errors = [{instancePath:instancePath+"/post_logout_redirect_uris",sch
 return false;
 }
 }
-var valid0 = _errs13 === errors;
+var valid0 = _errs20 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.scopes !== undefined){
-let data6 = data.scopes;
-const _errs18 = errors;
-if(errors === _errs18){
-if(Array.isArray(data6)){
-if(data6.length > 100){
+let data7 = data.scopes;
+const _errs25 = errors;
+if(errors === _errs25){
+if(Array.isArray(data7)){
+if(data7.length > 100){
 validate27.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properties/scopes/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-var valid7 = true;
-const len2 = data6.length;
+var valid9 = true;
+const len2 = data7.length;
 for(let i2=0; i2<len2; i2++){
-let data7 = data6[i2];
-const _errs20 = errors;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data7 === "string"){
-if(func2(data7) > 128){
+let data8 = data7[i2];
+const _errs27 = errors;
+const _errs28 = errors;
+if(errors === _errs28){
+if(typeof data8 === "string"){
+if(func2(data8) > 128){
 validate27.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"}];
 return false;
 }
 else {
-if(func2(data7) < 1){
+if(func2(data8) < 1){
 validate27.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern5.test(data7)){
+if(!pattern5.test(data8)){
 validate27.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"contract#/$defs/ScopeName/pattern",keyword:"pattern",params:{pattern: "^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"},message:"must match pattern \""+"^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+$"+"\""}];
 return false;
 }
@@ -1273,8 +1450,8 @@ validate27.errors = [{instancePath:instancePath+"/scopes/" + i2,schemaPath:"cont
 return false;
 }
 }
-var valid7 = _errs20 === errors;
-if(!valid7){
+var valid9 = _errs27 === errors;
+if(!valid9){
 break;
 }
 }
@@ -1285,42 +1462,42 @@ validate27.errors = [{instancePath:instancePath+"/scopes",schemaPath:"#/properti
 return false;
 }
 }
-var valid0 = _errs18 === errors;
+var valid0 = _errs25 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.grant_types !== undefined){
-let data8 = data.grant_types;
-const _errs23 = errors;
-if(errors === _errs23){
-if(Array.isArray(data8)){
-if(data8.length > 4){
+let data9 = data.grant_types;
+const _errs30 = errors;
+if(errors === _errs30){
+if(Array.isArray(data9)){
+if(data9.length > 4){
 validate27.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
-if(data8.length < 1){
+if(data9.length < 1){
 validate27.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/properties/grant_types/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-var valid9 = true;
-const len3 = data8.length;
+var valid11 = true;
+const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-let data9 = data8[i3];
-const _errs25 = errors;
-if(typeof data9 !== "string"){
+let data10 = data9[i3];
+const _errs32 = errors;
+if(typeof data10 !== "string"){
 validate27.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data9 === "authorization_code") || (data9 === "refresh_token")) || (data9 === "client_credentials")) || (data9 === "urn:ietf:params:oauth:grant-type:device_code"))){
-validate27.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
+if(!((((data10 === "authorization_code") || (data10 === "refresh_token")) || (data10 === "client_credentials")) || (data10 === "urn:ietf:params:oauth:grant-type:device_code"))){
+validate27.errors = [{instancePath:instancePath+"/grant_types/" + i3,schemaPath:"contract#/$defs/GrantType/enum",keyword:"enum",params:{allowedValues: schema40.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid9 = _errs25 === errors;
-if(!valid9){
+var valid11 = _errs32 === errors;
+if(!valid11){
 break;
 }
 }
@@ -1332,68 +1509,68 @@ validate27.errors = [{instancePath:instancePath+"/grant_types",schemaPath:"#/pro
 return false;
 }
 }
-var valid0 = _errs23 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.public !== undefined){
-const _errs28 = errors;
-if(typeof data.public !== "boolean"){
-validate27.errors = [{instancePath:instancePath+"/public",schemaPath:"#/properties/public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs28 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.skip_consent !== undefined){
-const _errs30 = errors;
-if(typeof data.skip_consent !== "boolean"){
-validate27.errors = [{instancePath:instancePath+"/skip_consent",schemaPath:"#/properties/skip_consent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
 var valid0 = _errs30 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
+if(data.public !== undefined){
+const _errs35 = errors;
+if(typeof data.public !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/public",schemaPath:"#/properties/public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs35 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.skip_consent !== undefined){
+const _errs37 = errors;
+if(typeof data.skip_consent !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/skip_consent",schemaPath:"#/properties/skip_consent/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs37 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
 if(data.require_pkce !== undefined){
-const _errs32 = errors;
+const _errs39 = errors;
 if(typeof data.require_pkce !== "boolean"){
 validate27.errors = [{instancePath:instancePath+"/require_pkce",schemaPath:"#/properties/require_pkce/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs32 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.access_token_ttl !== undefined){
-let data13 = data.access_token_ttl;
-const _errs34 = errors;
-if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
+let data14 = data.access_token_ttl;
+const _errs41 = errors;
+if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
 validate27.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs34){
-if(typeof data13 == "number"){
-if(data13 > 86400 || isNaN(data13)){
+if(errors === _errs41){
+if(typeof data14 == "number"){
+if(data14 > 86400 || isNaN(data14)){
 validate27.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"}];
 return false;
 }
 else {
-if(data13 < 60 || isNaN(data13)){
+if(data14 < 60 || isNaN(data14)){
 validate27.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/minimum",keyword:"minimum",params:{comparison: ">=", limit: 60},message:"must be >= 60"}];
 return false;
 }
 else {
-if(!(formats4.validate(data13))){
+if(!(formats6.validate(data14))){
 validate27.errors = [{instancePath:instancePath+"/access_token_ttl",schemaPath:"#/properties/access_token_ttl/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
@@ -1401,37 +1578,37 @@ return false;
 }
 }
 }
-var valid0 = _errs34 === errors;
+var valid0 = _errs41 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.audiences !== undefined){
-let data14 = data.audiences;
-const _errs36 = errors;
-if(errors === _errs36){
-if(Array.isArray(data14)){
-if(data14.length > 10){
+let data15 = data.audiences;
+const _errs43 = errors;
+if(errors === _errs43){
+if(Array.isArray(data15)){
+if(data15.length > 10){
 validate27.errors = [{instancePath:instancePath+"/audiences",schemaPath:"#/properties/audiences/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
-var valid11 = true;
-const len4 = data14.length;
+var valid13 = true;
+const len4 = data15.length;
 for(let i4=0; i4<len4; i4++){
-let data15 = data14[i4];
-const _errs38 = errors;
-const _errs39 = errors;
-if(errors === _errs39){
-if(errors === _errs39){
-if(typeof data15 === "string"){
-if(func2(data15) > 2048){
+let data16 = data15[i4];
+const _errs45 = errors;
+const _errs46 = errors;
+if(errors === _errs46){
+if(errors === _errs46){
+if(typeof data16 === "string"){
+if(func2(data16) > 2048){
 validate27.errors = [{instancePath:instancePath+"/audiences/" + i4,schemaPath:"contract#/$defs/Audience/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"}];
 return false;
 }
 else {
-if(!(formats0(data15))){
+if(!(formats0(data16))){
 validate27.errors = [{instancePath:instancePath+"/audiences/" + i4,schemaPath:"contract#/$defs/Audience/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
@@ -1443,8 +1620,8 @@ return false;
 }
 }
 }
-var valid11 = _errs38 === errors;
-if(!valid11){
+var valid13 = _errs45 === errors;
+if(!valid13){
 break;
 }
 }
@@ -1455,133 +1632,44 @@ validate27.errors = [{instancePath:instancePath+"/audiences",schemaPath:"#/prope
 return false;
 }
 }
-var valid0 = _errs36 === errors;
+var valid0 = _errs43 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.token_endpoint_auth_method !== undefined){
-let data16 = data.token_endpoint_auth_method;
-const _errs41 = errors;
-if(typeof data16 !== "string"){
+let data17 = data.token_endpoint_auth_method;
+const _errs48 = errors;
+if(typeof data17 !== "string"){
 validate27.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data16 === "none") || (data16 === "client_secret_basic")) || (data16 === "client_secret_post")) || (data16 === "private_key_jwt"))){
-validate27.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/enum",keyword:"enum",params:{allowedValues: schema41.enum},message:"must be equal to one of the allowed values"}];
+if(!((((data17 === "none") || (data17 === "client_secret_basic")) || (data17 === "client_secret_post")) || (data17 === "private_key_jwt"))){
+validate27.errors = [{instancePath:instancePath+"/token_endpoint_auth_method",schemaPath:"contract#/$defs/ClientAuthMethod/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs41 === errors;
+var valid0 = _errs48 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.jwks !== undefined){
-let data17 = data.jwks;
-const _errs44 = errors;
-const _errs45 = errors;
-let valid14 = false;
-const _errs46 = errors;
-if(!(validate23(data17, {instancePath:instancePath+"/jwks",parentData:data,parentDataProperty:"jwks",rootData,dynamicAnchors}))){
+let data18 = data.jwks;
+const _errs51 = errors;
+const _errs52 = errors;
+let valid16 = false;
+const _errs53 = errors;
+if(!(validate23(data18, {instancePath:instancePath+"/jwks",parentData:data,parentDataProperty:"jwks",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs46 === errors;
-valid14 = valid14 || _valid0;
-const _errs47 = errors;
-if(data17 !== null){
-const err0 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-var _valid0 = _errs47 === errors;
-valid14 = valid14 || _valid0;
-if(!valid14){
-const err1 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-validate27.errors = vErrors;
-return false;
-}
-else {
-errors = _errs45;
-if(vErrors !== null){
-if(_errs45){
-vErrors.length = _errs45;
-}
-else {
-vErrors = null;
-}
-}
-}
-var valid0 = _errs44 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.jwks_uri !== undefined){
-let data18 = data.jwks_uri;
-const _errs49 = errors;
-const _errs50 = errors;
-let valid15 = false;
-const _errs51 = errors;
-const _errs52 = errors;
-if(errors === _errs52){
-if(errors === _errs52){
-if(typeof data18 === "string"){
-if(func2(data18) > 2048){
-const err2 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-else {
-if(!(formats0(data18))){
-const err3 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-var _valid1 = _errs51 === errors;
-valid15 = valid15 || _valid1;
+var _valid1 = _errs53 === errors;
+valid16 = valid16 || _valid1;
 const _errs54 = errors;
 if(data18 !== null){
-const err5 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const err5 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1591,9 +1679,9 @@ vErrors.push(err5);
 errors++;
 }
 var _valid1 = _errs54 === errors;
-valid15 = valid15 || _valid1;
-if(!valid15){
-const err6 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+valid16 = valid16 || _valid1;
+if(!valid16){
+const err6 = {instancePath:instancePath+"/jwks",schemaPath:"#/properties/jwks/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1605,46 +1693,34 @@ validate27.errors = vErrors;
 return false;
 }
 else {
-errors = _errs50;
+errors = _errs52;
 if(vErrors !== null){
-if(_errs50){
-vErrors.length = _errs50;
+if(_errs52){
+vErrors.length = _errs52;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs49 === errors;
+var valid0 = _errs51 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.dpop_bound_access_tokens !== undefined){
+if(data.jwks_uri !== undefined){
+let data19 = data.jwks_uri;
 const _errs56 = errors;
-if(typeof data.dpop_bound_access_tokens !== "boolean"){
-validate27.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid0 = _errs56 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.backchannel_logout_uri !== undefined){
-let data20 = data.backchannel_logout_uri;
+const _errs57 = errors;
+let valid17 = false;
 const _errs58 = errors;
 const _errs59 = errors;
-let valid17 = false;
-const _errs60 = errors;
-const _errs61 = errors;
-if(errors === _errs61){
-if(errors === _errs61){
-if(typeof data20 === "string"){
-if(func2(data20) > 2048){
-const err7 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(errors === _errs59){
+if(errors === _errs59){
+if(typeof data19 === "string"){
+if(func2(data19) > 2048){
+const err7 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1654,8 +1730,8 @@ vErrors.push(err7);
 errors++;
 }
 else {
-if(!(formats0(data20))){
-const err8 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(!(formats0(data19))){
+const err8 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1667,7 +1743,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err9 = {instancePath:instancePath+"/jwks_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1678,11 +1754,11 @@ errors++;
 }
 }
 }
-var _valid2 = _errs60 === errors;
+var _valid2 = _errs58 === errors;
 valid17 = valid17 || _valid2;
-const _errs63 = errors;
-if(data20 !== null){
-const err10 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+const _errs61 = errors;
+if(data19 !== null){
+const err10 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1691,10 +1767,10 @@ vErrors.push(err10);
 }
 errors++;
 }
-var _valid2 = _errs63 === errors;
+var _valid2 = _errs61 === errors;
 valid17 = valid17 || _valid2;
 if(!valid17){
-const err11 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+const err11 = {instancePath:instancePath+"/jwks_uri",schemaPath:"#/properties/jwks_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -1706,32 +1782,134 @@ validate27.errors = vErrors;
 return false;
 }
 else {
-errors = _errs59;
+errors = _errs57;
 if(vErrors !== null){
-if(_errs59){
-vErrors.length = _errs59;
+if(_errs57){
+vErrors.length = _errs57;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid0 = _errs58 === errors;
+var valid0 = _errs56 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.dpop_bound_access_tokens !== undefined){
+const _errs63 = errors;
+if(typeof data.dpop_bound_access_tokens !== "boolean"){
+validate27.errors = [{instancePath:instancePath+"/dpop_bound_access_tokens",schemaPath:"#/properties/dpop_bound_access_tokens/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs63 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.backchannel_logout_uri !== undefined){
+let data21 = data.backchannel_logout_uri;
+const _errs65 = errors;
+const _errs66 = errors;
+let valid19 = false;
+const _errs67 = errors;
+const _errs68 = errors;
+if(errors === _errs68){
+if(errors === _errs68){
+if(typeof data21 === "string"){
+if(func2(data21) > 2048){
+const err12 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/maxLength",keyword:"maxLength",params:{limit: 2048},message:"must NOT have more than 2048 characters"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+else {
+if(!(formats0(data21))){
+const err13 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"contract#/$defs/Url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs67 === errors;
+valid19 = valid19 || _valid3;
+const _errs70 = errors;
+if(data21 !== null){
+const err15 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid3 = _errs70 === errors;
+valid19 = valid19 || _valid3;
+if(!valid19){
+const err16 = {instancePath:instancePath+"/backchannel_logout_uri",schemaPath:"#/properties/backchannel_logout_uri/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+validate27.errors = vErrors;
+return false;
+}
+else {
+errors = _errs66;
+if(vErrors !== null){
+if(_errs66){
+vErrors.length = _errs66;
+}
+else {
+vErrors = null;
+}
+}
+}
+var valid0 = _errs65 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.backchannel_logout_session_required !== undefined){
-const _errs65 = errors;
+const _errs72 = errors;
 if(typeof data.backchannel_logout_session_required !== "boolean"){
 validate27.errors = [{instancePath:instancePath+"/backchannel_logout_session_required",schemaPath:"#/properties/backchannel_logout_session_required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs65 === errors;
+var valid0 = _errs72 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -1783,9 +1961,9 @@ return errors === 0;
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Clients_rotateSecret_body = validate30;
-const schema58 = {"$id":"Clients_rotateSecret_body","$ref":"contract#/$defs/SecretRotation"};
-const schema59 = {"type":"object","properties":{"grace_period":{"$ref":"contract#/$defs/Duration","default":"24h"}},"additionalProperties":false};
-const schema60 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema60 = {"$id":"Clients_rotateSecret_body","$ref":"contract#/$defs/SecretRotation"};
+const schema61 = {"type":"object","properties":{"grace_period":{"$ref":"contract#/$defs/Duration","default":"24h"}},"additionalProperties":false};
+const schema62 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
 const pattern8 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){

@@ -2630,7 +2630,7 @@ return errors === 0;
 validate40.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_invitation_query = validate41;
-const schema62 = {"$id":"Pages_invitation_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const schema62 = {"$id":"Pages_invitation_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"app_id":{"$ref":"contract#/$defs/AppId"}},"required":["token"],"additionalProperties":false};
 const schema63 = {"type":"string","minLength":1,"maxLength":256};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2654,7 +2654,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!((key0 === "token") || (key0 === "app_id"))){
 validate41.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -2663,6 +2663,7 @@ break;
 if(_errs1 === errors){
 if(data.token !== undefined){
 let data0 = data.token;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -2700,6 +2701,63 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data1 = data.app_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate41.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["app_id"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate41.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate41.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data1)){
+validate41.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2715,7 +2773,7 @@ return errors === 0;
 validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_sendInvitation_query = validate42;
-const schema64 = {"$id":"Pages_sendInvitation_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema65 = {"$id":"Pages_sendInvitation_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_sendInvitation_query" */;
@@ -2747,7 +2805,7 @@ return errors === 0;
 validate42.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_resetPassword_query = validate43;
-const schema65 = {"$id":"Pages_resetPassword_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const schema66 = {"$id":"Pages_resetPassword_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"app_id":{"$ref":"contract#/$defs/AppId"}},"required":["token"],"additionalProperties":false};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_resetPassword_query" */;
@@ -2770,7 +2828,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!((key0 === "token") || (key0 === "app_id"))){
 validate43.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -2779,6 +2837,7 @@ break;
 if(_errs1 === errors){
 if(data.token !== undefined){
 let data0 = data.token;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -2816,6 +2875,63 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data1 = data.app_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate43.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["app_id"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate43.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate43.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data1)){
+validate43.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2831,7 +2947,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_sendResetPassword_query = validate44;
-const schema67 = {"$id":"Pages_sendResetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema69 = {"$id":"Pages_sendResetPassword_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_sendResetPassword_query" */;
@@ -2863,7 +2979,7 @@ return errors === 0;
 validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_verifyEmail_query = validate45;
-const schema68 = {"$id":"Pages_verifyEmail_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"}},"required":["token"],"additionalProperties":false};
+const schema70 = {"$id":"Pages_verifyEmail_query","type":"object","properties":{"token":{"$ref":"contract#/$defs/PresentedToken"},"app_id":{"$ref":"contract#/$defs/AppId"}},"required":["token"],"additionalProperties":false};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_verifyEmail_query" */;
@@ -2886,7 +3002,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "token")){
+if(!((key0 === "token") || (key0 === "app_id"))){
 validate45.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -2895,6 +3011,7 @@ break;
 if(_errs1 === errors){
 if(data.token !== undefined){
 let data0 = data.token;
+const _errs2 = errors;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -2932,6 +3049,63 @@ return false;
 }
 }
 }
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.app_id !== undefined){
+let data1 = data.app_id;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate45.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["app_id"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(func1(data1) > 64){
+validate45.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data1) < 1){
+validate45.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern13.test(data1)){
+validate45.errors = [{instancePath:instancePath+"/app_id",schemaPath:"contract#/$defs/AppId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -2947,7 +3121,7 @@ return errors === 0;
 validate45.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Pages_sendVerifyEmail_query = validate46;
-const schema70 = {"$id":"Pages_sendVerifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema73 = {"$id":"Pages_sendVerifyEmail_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Pages_sendVerifyEmail_query" */;

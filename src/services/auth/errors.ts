@@ -75,7 +75,7 @@ export const GrantExceedsCaller = (scope: string) =>
 /** The caller must not change, end or take over a target that holds more than the caller does. */
 export const HoldsMore = (what: 'user' | 'role' | 'client' | 'app', scope: string) =>
   Forbidden(`the ${what} holds ${scope}, which the caller does not`, because('grant_exceeds_caller'));
-export const Impersonated = () => Forbidden('not while impersonating', because('impersonated'));
+export const Impersonated = () => Forbidden('not allowed while impersonating', because('impersonated'));
 export const NotFresh = () =>
   Forbidden('needs a recent sign-in: see POST /me/reauthenticate', because('reauthentication_required'));
 export const AppMismatch = () => Forbidden("app_id: not the caller's own", because('app_mismatch'));

@@ -18,6 +18,7 @@ import { oauth } from './oauth/oauth.ts';
 import { createOidcProvider } from './oauth/oidc-provider.ts';
 import { organizations } from './organizations/organizations.ts';
 import { mailbox } from './hosted/mailbox.ts';
+import { inOwnLook } from './hosted/branded-errors.ts';
 import { pages } from './hosted/pages.ts';
 import { phone } from './signin/phone.ts';
 import { roles } from './roles/roles.ts';
@@ -40,7 +41,11 @@ export function handlersOf(parts: Parts) {
     Branding: branding(parts),
     ClientRegistration: clientRegistration(parts),
     Clients: clients(parts),
-    DeviceGrant: limitedVisits(deviceGrant(oauthParts), parts.limits, ['authorize']),
+    DeviceGrant: limitedVisits(
+      inOwnLook(deviceGrant(oauthParts), parts, ['page', 'send', 'resume']),
+      parts.limits,
+      ['authorize'],
+    ),
     Devices: devices(parts),
     Discovery: limitedVisits(discovery(oauthParts), parts.limits),
     Forms: forms(parts),
@@ -48,7 +53,7 @@ export function handlersOf(parts: Parts) {
     Me: { ...me({ ...parts, consentsOf: consentsOf(parts.db) }), ...consents(parts) },
     Members: members(parts),
     Mfa: mfa(parts),
-    OAuth: limitedVisits(oauth(oauthParts), parts.limits, callsOfPrograms),
+    OAuth: limitedVisits(inOwnLook(oauth(oauthParts), parts, pagesOfProvider), parts.limits, callsOfPrograms),
     Organizations: organizations(parts),
     Outbox: limitedVisits(mailbox(parts), parts.limits, ['list', 'get', 'clear']),
     Pages: limitedVisits(pages(parts, createInteractions(parts, oauthParts.oidc)), parts.limits),
@@ -62,6 +67,17 @@ export function handlersOf(parts: Parts) {
     Webhooks: webhooks(parts),
   };
 }
+
+/** What browsers open. */
+const pagesOfProvider = [
+  'authorize',
+  'postAuthorize',
+  'resume',
+  'logout',
+  'postLogout',
+  'confirmLogout',
+  'loggedOut',
+] as const;
 
 /** These operations have limits of their own, and a revocation is never refused. */
 const callsOfPrograms = ['token', 'par', 'introspect', 'revoke', 'userinfo', 'postUserinfo'] as const;

@@ -14,6 +14,7 @@
 import { accessToken } from '../../http/access-token.ts';
 import { sessionToken } from '../../http/credentials.ts';
 import type { Service, ServiceModule } from '../../http/service.ts';
+import type { Sealer } from '../../lib/seal.ts';
 import { appRemoval } from './apps/app-removal.ts';
 import { notifyOfLogouts } from './oauth/backchannel-logout.ts';
 import { ensureFirstApp } from './directory/first-app.ts';
@@ -33,13 +34,18 @@ import { remainsSweep } from './sweep.ts';
 import { handlersOf } from './handlers.ts';
 import { createParts } from './parts.ts';
 
+/** The address of the page that shows messages to users, with the key that opens it. */
+const mailboxPage = (at: string, { basePath }: { readonly basePath: string }, sealer: Pick<Sealer, 'mac'>) =>
+  `${at}${basePath}/dev/outbox/page?key=${mailboxKey(sealer)}`;
+
 export const auth: ServiceModule<typeof settings> = {
   name: 'auth',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
   notes({ settings, sealer, production, publicUrl }) {
-    const page = `${publicUrl}${settings.basePath}/dev/outbox/page?key=${mailboxKey(sealer)}`;
-    return production ? [] : [['outbox', `mail and codes to users: ${page}`]];
+    return production
+      ? []
+      : [['mailbox', `mail and codes to users: ${mailboxPage(publicUrl, settings, sealer)}`]];
   },
   basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create(given): Promise<Service> {
@@ -57,6 +63,19 @@ export const auth: ServiceModule<typeof settings> = {
       outbox: { needed: isDelivered },
       errorPage: (error) => renderPage(unexpectedPage(error), plainLook('Plinth')),
       credentials: [sessionToken(principals.ofSession), accessToken(parts.accessTokens.resolve)],
+      developerLinks: given.production
+        ? []
+        : [
+            {
+              href: mailboxPage(
+                new URL(given.publicUrl).pathname.replace(/\/$/, ''),
+                given.settings,
+                given.sealer,
+              ),
+              text: 'Open the development mailbox',
+              description: 'Emails and texts to users are not sent during development. They are kept there.',
+            },
+          ],
       alsoAt: { Discovery_authorizationServer: metadataPathOf(issuer) },
       queues() {
         const { hashes, strength } = passwords.load();

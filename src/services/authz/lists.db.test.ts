@@ -101,7 +101,7 @@ it.each(['roles', 'permissions', 'assignments', 'policies', 'resource-types'])(
       'cursor: must be one that this list gave',
     );
     expect((await api.refusal('GET', `/${path}?cursor=e30&offset=1`))[1]).toBe(
-      'cursor: not together with offset',
+      'cursor: cannot be combined with offset',
     );
     expect((await api.request('GET', `/${path}?limit=1001`)).status).toBe(400);
     expect((await api.refusal('GET', `/${path}?limt=1`))[1]).toBe('limt: unknown');

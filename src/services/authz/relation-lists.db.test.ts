@@ -62,7 +62,7 @@ describe('list', () => {
     ['relation=viewer', 'object_type: required with relation'],
     ['subject_id=a', 'subject_type: required with subject_id'],
     ['subject_type=user&subject_relation=x', 'subject_id: required with subject_relation'],
-    ['offset=1&cursor=e30', 'cursor: not together with offset'],
+    ['offset=1&cursor=e30', 'cursor: cannot be combined with offset'],
     ['cursor=e30', 'cursor: must be one that this list gave'],
   ])('refuses "%s"', async (query, message) => {
     expect(await tools(server).refusal('GET', `/relations?${query}`)).toEqual([400, message]);

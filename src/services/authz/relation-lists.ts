@@ -44,7 +44,7 @@ async function placeOf(sql: Sql, tenant: string, cursor: string): Promise<Relati
   const { id, ...key } = decodeCursor(cursor, shape);
   if (id === '') return key;
   const found = await relationListStore(sql).findKey(tenant, id);
-  if (!found) throw Invalid('cursor: its tuple was deleted, begin again');
+  if (!found) throw Invalid('cursor: its tuple was deleted, start again');
   return found;
 }
 

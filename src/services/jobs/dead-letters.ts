@@ -56,8 +56,8 @@ export const dlq = ({ db, write, counts }: Deps & { readonly counts: Counts }) =
     replayMany: ({ body }, context) => {
       const { ids, queue, job_name, scope_org_id } = body;
       const isFilter = queue !== undefined || job_name !== undefined;
-      if (ids !== undefined && isFilter) throw Invalid('ids: not together with queue and job_name');
-      if (ids === undefined && !isFilter) throw Invalid('ids: must be given, or queue or job_name');
+      if (ids !== undefined && isFilter) throw Invalid('ids: cannot be combined with queue and job_name');
+      if (ids === undefined && !isFilter) throw Invalid('ids: required, unless queue or job_name is given');
       const view = viewOf(context, scope_org_id);
       return write(context, async (tx) => {
         const store = deadLetterReads(tx.sql);

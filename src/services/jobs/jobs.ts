@@ -56,8 +56,9 @@ export const jobs = (deps: Deps & { readonly counts: Counts }) => {
     cancelMany({ body }, context) {
       const { ids, queue, name, tags, scope_org_id } = body;
       const isFilter = queue !== undefined || name !== undefined || tags !== undefined;
-      if (ids !== undefined && isFilter) throw Invalid('ids: not together with queue, name and tags');
-      if (ids === undefined && !isFilter) throw Invalid('ids: must be given, or queue, name or tags');
+      if (ids !== undefined && isFilter) throw Invalid('ids: cannot be combined with queue, name and tags');
+      if (ids === undefined && !isFilter)
+        throw Invalid('ids: required, unless queue, name or tags are given');
       const view = viewOf(context, scope_org_id);
       return write(context, async (tx) => {
         const store = jobReads(tx.sql);

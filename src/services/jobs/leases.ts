@@ -114,6 +114,7 @@ function checkedSettlement({ completed, failed }: Settlement, maxPayload: number
   const failures = new Map(failed.map((one, at) => [one.id, failureOf(one, `failed[${at}].`)]));
   const twice = failed.findIndex(({ id }) => outputs.has(id));
   if (twice >= 0) throw Invalid(`failed[${twice}].id: is also in completed`);
-  if (outputs.size + failures.size < count) throw Invalid('completed: each job only once, with failed');
+  if (outputs.size + failures.size < count)
+    throw Invalid('completed: each job may appear only once in completed and failed');
   return { completed: outputs, failed: failures };
 }

@@ -58,8 +58,10 @@ export const reports = ({ write, settings }: Deps) => {
 
     snooze: ({ jobId, body }, context) => {
       const { until, delay, signal, step } = body;
-      if ((until === undefined) === (delay === undefined)) throw Invalid('delay: must be given, or until');
-      if ((signal === undefined) !== (step === undefined)) throw Invalid('step: must be given with signal');
+      if ((until === undefined) === (delay === undefined))
+        throw Invalid('delay: required, unless until is given');
+      if ((signal === undefined) !== (step === undefined))
+        throw Invalid('step: required together with signal');
       const own = milliseconds(delay, 'delay', [0, engineLimits.delayMs]);
       if (until !== undefined) checkAhead(until);
       return report(context, { jobId, leaseId: body.lease_id }, async (tx, job) => {

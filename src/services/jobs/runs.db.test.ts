@@ -91,7 +91,7 @@ describe('a run', () => {
     const both = { lease_id: lease, output: 1, error: 'x' };
     expect(await api.refusal('PUT', `/workflows/runs/${run.id}/steps/charge`, { body: both })).toEqual([
       400,
-      'error: not together with output',
+      'error: cannot be combined with output',
     ]);
     expect(await save(run.id, 'charge', { lease_id: lease, error: 'down', retry_in: '0s' })).toMatchObject({
       state: 'retrying',

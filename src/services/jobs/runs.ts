@@ -56,7 +56,7 @@ export const runs = (deps: Deps) => {
     },
 
     saveStep({ runId, step, body }, context) {
-      if (body.error !== null && body.output !== null) throw Invalid('error: not together with output');
+      if (body.error !== null && body.output !== null) throw Invalid('error: cannot be combined with output');
       const report = { step, ...reportOf(body, maxPayload) };
       return write(context, async (tx) => {
         const run = await lockedRun(tx.sql, context, runId);

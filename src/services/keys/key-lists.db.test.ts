@@ -57,7 +57,7 @@ describe('list', () => {
     expect(body.map(({ name }: { name: string }) => name)).toEqual(['b']);
     const cursor = headers.get('x-next-cursor');
     const [status, error] = await api.refusal('GET', `/keys?offset=1&cursor=${cursor}`, { tenant });
-    expect([status, error]).toEqual([400, 'cursor: not together with offset']);
+    expect([status, error]).toEqual([400, 'cursor: cannot be combined with offset']);
   });
 
   it('says where the next page begins exactly when more follow', async () => {

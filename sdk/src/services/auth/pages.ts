@@ -327,6 +327,8 @@ export interface Pages {
     request: {
       /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
+      /** The app in whose look a link that is no longer valid is reported. */
+      app_id?: T.AppId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
@@ -378,6 +380,8 @@ export interface Pages {
     request: {
       /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
+      /** The app in whose look a link that is no longer valid is reported. */
+      app_id?: T.AppId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;
@@ -429,6 +433,8 @@ export interface Pages {
     request: {
       /** A secret string that was issued before; all invalid values are refused in the same way. */
       token: T.PresentedToken;
+      /** The app in whose look a link that is no longer valid is reported. */
+      app_id?: T.AppId | undefined;
     },
     options?: RequestOptions,
   ) => Answer<Response, T.Error | T.Html>;

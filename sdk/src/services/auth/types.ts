@@ -183,6 +183,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -232,6 +233,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -313,6 +315,7 @@ export interface components {
          *             "allowed_origins": [
          *               "https://app.example.com"
          *             ],
+         *             "home_url": null,
          *             "links": {
          *               "reset_password": null,
          *               "verify_email": null,
@@ -344,6 +347,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -381,6 +385,8 @@ export interface components {
             default_role: components["schemas"]["Slug"];
             /** @description Browser origins that may call the API. */
             allowed_origins: components["schemas"]["Origin"][];
+            /** @description The address of the app itself. Hosted pages on which there is nothing left to do link to it. */
+            home_url: components["schemas"]["Url"] | null;
             /** @description The targets of the links in messages; an update replaces the whole object. */
             links: components["schemas"]["AppLinks"];
             /** @description The sender of messages; the server's own address when null. */
@@ -400,6 +406,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -459,6 +466,11 @@ export interface components {
              */
             allowed_origins?: components["schemas"]["Origin"][] | undefined;
             /**
+             * @description The address of the app itself. Hosted pages on which there is nothing left to do link to it.
+             * @default null
+             */
+            home_url?: (components["schemas"]["Url"] | null) | undefined;
+            /**
              * @description The targets of the links in messages; an update replaces the whole object.
              * @default {
              *       "reset_password": null,
@@ -487,6 +499,7 @@ export interface components {
          *       "allowed_origins": [
          *         "https://app.example.com"
          *       ],
+         *       "home_url": null,
          *       "links": {
          *         "reset_password": null,
          *         "verify_email": null,
@@ -520,6 +533,8 @@ export interface components {
             default_role?: (components["schemas"]["Slug"] | null) | undefined;
             /** @description Browser origins that may call the API. */
             allowed_origins?: (components["schemas"]["Origin"][] | null) | undefined;
+            /** @description The address of the app itself. Hosted pages on which there is nothing left to do link to it. */
+            home_url?: (components["schemas"]["Url"] | null) | undefined;
             /** @description The targets of the links in messages; an update replaces the whole object. */
             links?: (components["schemas"]["AppLinks"] | null) | undefined;
             /** @description The sender of messages; the server's own address when null. */
@@ -542,6 +557,7 @@ export interface components {
          *         "allowed_origins": [
          *           "https://app.example.com"
          *         ],
+         *         "home_url": null,
          *         "links": {
          *           "reset_password": null,
          *           "verify_email": null,
@@ -731,6 +747,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -751,15 +768,20 @@ export interface components {
             org_id: components["schemas"]["OrgId"] | null;
             /** @description The address of the logo. Pages load images only from its origin. */
             logo_url: components["schemas"]["Url"] | null;
-            /** @description The colour of texts and buttons. */
+            /** @description The colour of buttons. */
             primary_color: components["schemas"]["Color"];
             /** @description The background colour. */
             background_color: components["schemas"]["Color"];
-            /** @description The colour of links and of the focused element. */
+            /**
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
+             */
             accent_color: components["schemas"]["Color"];
+            /** @description When the pages are light and when they are dark. */
+            color_scheme: components["schemas"]["ColorScheme"];
             /** @description The CSS font family. */
             font_family: string;
-            /** @description The name on the pages. */
+            /** @description The name on the pages; the name of the app when empty. */
             company_name: string;
             /** @description The line below the company name. */
             tagline: string;
@@ -783,6 +805,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -806,7 +829,7 @@ export interface components {
              */
             logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /**
-             * @description The colour of texts and buttons.
+             * @description The colour of buttons.
              * @default #18181b
              */
             primary_color?: components["schemas"]["Color"] | undefined;
@@ -816,17 +839,23 @@ export interface components {
              */
             background_color?: components["schemas"]["Color"] | undefined;
             /**
-             * @description The colour of links and of the focused element.
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
              * @default #7c3aed
              */
             accent_color?: components["schemas"]["Color"] | undefined;
+            /**
+             * @description When the pages are light and when they are dark.
+             * @default system
+             */
+            color_scheme?: components["schemas"]["ColorScheme"] | undefined;
             /**
              * @description The CSS font family.
              * @default system-ui, sans-serif
              */
             font_family?: string | undefined;
             /**
-             * @description The name on the pages.
+             * @description The name on the pages; the name of the app when empty.
              * @default
              */
             company_name?: string | undefined;
@@ -852,6 +881,7 @@ export interface components {
          *       "primary_color": "#18181b",
          *       "background_color": "#ffffff",
          *       "accent_color": "#7c3aed",
+         *       "color_scheme": "system",
          *       "font_family": "system-ui, sans-serif",
          *       "company_name": "Analytical Engines",
          *       "tagline": "",
@@ -868,15 +898,20 @@ export interface components {
             org_id?: (components["schemas"]["OrgId"] | null) | undefined;
             /** @description The address of the logo. Pages load images only from its origin. */
             logo_url?: (components["schemas"]["Url"] | null) | undefined;
-            /** @description The colour of texts and buttons. */
+            /** @description The colour of buttons. */
             primary_color?: (components["schemas"]["Color"] | null) | undefined;
             /** @description The background colour. */
             background_color?: (components["schemas"]["Color"] | null) | undefined;
-            /** @description The colour of links and of the focused element. */
+            /**
+             * @description The colour of links and of the focused element. A branding that sets `primary_color` and leaves
+             *     this as it is has links in the primary colour.
+             */
             accent_color?: (components["schemas"]["Color"] | null) | undefined;
+            /** @description When the pages are light and when they are dark. */
+            color_scheme?: (components["schemas"]["ColorScheme"] | null) | undefined;
             /** @description The CSS font family. */
             font_family?: (string | null) | undefined;
-            /** @description The name on the pages. */
+            /** @description The name on the pages; the name of the app when empty. */
             company_name?: (string | null) | undefined;
             /** @description The line below the company name. */
             tagline?: (string | null) | undefined;
@@ -979,6 +1014,7 @@ export interface components {
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1021,6 +1057,11 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1136,6 +1177,7 @@ export interface components {
          *         "primary_color": "#18181b",
          *         "background_color": "#ffffff",
          *         "accent_color": "#7c3aed",
+         *         "color_scheme": "system",
          *         "font_family": "system-ui, sans-serif",
          *         "company_name": "Analytical Engines",
          *         "tagline": "",
@@ -1167,6 +1209,7 @@ export interface components {
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1202,6 +1245,12 @@ export interface components {
             app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             * @default null
+             */
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1416,6 +1465,7 @@ export interface components {
          *           "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *           "app_id": "default",
          *           "name": "Reports",
+         *           "logo_url": null,
          *           "redirect_uris": [
          *             "https://reports.example.com/callback"
          *           ],
@@ -1511,6 +1561,7 @@ export interface components {
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -1546,6 +1597,11 @@ export interface components {
             app_id?: components["schemas"]["AppId"] | undefined;
             /** @description Its name, which users see on the consent page. */
             name?: components["schemas"]["Name"] | undefined;
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url?: (components["schemas"]["Url"] | null) | undefined;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -1634,6 +1690,11 @@ export interface components {
          * @example #7c3aed
          */
         Color: string;
+        /**
+         * @description When the hosted pages are light and when they are dark.
+         * @enum {string}
+         */
+        ColorScheme: "system" | "light" | "dark";
         /**
          * @description The change conflicts with stored data, or the current state does not allow it.
          * @example {
@@ -2859,6 +2920,7 @@ export interface components {
          *       "client_id": "client_01m7w6qgepfq9s8vanppxya2w6",
          *       "app_id": "default",
          *       "name": "Reports",
+         *       "logo_url": null,
          *       "redirect_uris": [
          *         "https://reports.example.com/callback"
          *       ],
@@ -2902,6 +2964,11 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description Its name, which users see on the consent page. */
             name: components["schemas"]["Name"];
+            /**
+             * @description The address of its logo, which users see on the consent page. It is not shown for a client that
+             *     registered itself, because nobody checked it.
+             */
+            logo_url: components["schemas"]["Url"] | null;
             /**
              * @description Where users may be sent with an authorization code; at least one is required for
              *     `authorization_code`.
@@ -6106,6 +6173,7 @@ export type CodeChallengeMethod = components['schemas']['CodeChallengeMethod'];
 export type CodeSent = components['schemas']['CodeSent'];
 export type CodeVerifier = components['schemas']['CodeVerifier'];
 export type Color = components['schemas']['Color'];
+export type ColorScheme = components['schemas']['ColorScheme'];
 export type Conflict = components['schemas']['Conflict'];
 export type Consent = components['schemas']['Consent'];
 export type ConsentList = components['schemas']['ConsentList'];

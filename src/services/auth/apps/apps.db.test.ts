@@ -39,6 +39,7 @@ describe('create', () => {
         mfa_trusted_devices: false,
         default_role: 'user',
         allowed_origins: [],
+        home_url: null,
         links: { reset_password: null, verify_email: null, invitation: null },
         mail_from: null,
       },

@@ -34,6 +34,7 @@ describe('the branding of an app', () => {
       primary_color: '#18181b',
       background_color: '#ffffff',
       accent_color: '#7c3aed',
+      color_scheme: 'system',
       font_family: 'system-ui, sans-serif',
       company_name: '',
       tagline: '',

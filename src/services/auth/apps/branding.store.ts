@@ -54,6 +54,7 @@ export const brandingStore = (sql: Sql) => ({
       update auth.branding
       set logo_url = ${brand.logo_url}, primary_color = ${brand.primary_color},
         background_color = ${brand.background_color}, accent_color = ${brand.accent_color},
+        color_scheme = ${brand.color_scheme},
         font_family = ${brand.font_family}, company_name = ${brand.company_name}, tagline = ${brand.tagline},
         custom_css = ${brand.custom_css}, updated_at = now()
       where tenant_id = ${tenant} and app_id = ${brand.app_id} and id = ${brand.id}
@@ -70,5 +71,5 @@ export const brandingStore = (sql: Sql) => ({
 
 const columns = (sql: Sql) => sql`
   branding.id, branding.app_id, nullif(branding.org_id, '') as org_id, branding.logo_url, branding.primary_color,
-  branding.background_color, branding.accent_color, branding.font_family, branding.company_name, branding.tagline,
-  branding.custom_css, branding.created_at, branding.updated_at`;
+  branding.background_color, branding.accent_color, branding.color_scheme, branding.font_family,
+  branding.company_name, branding.tagline, branding.custom_css, branding.created_at, branding.updated_at`;

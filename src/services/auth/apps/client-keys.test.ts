@@ -43,7 +43,7 @@ it('goes with what the client is', () => {
     [{ token_endpoint_auth_method: method }, 'jwks: private_key_jwt needs it, or jwks_uri'],
     [
       { token_endpoint_auth_method: method, jwks: { keys: [key] }, jwks_uri: uri },
-      'jwks_uri: not beside jwks',
+      'jwks_uri: cannot be combined with jwks',
     ],
     [{ jwks_uri: uri }, 'jwks_uri: only with private_key_jwt as token_endpoint_auth_method'],
     [{ jwks: { keys: [key] } }, 'jwks: only with private_key_jwt as token_endpoint_auth_method'],

@@ -19,7 +19,7 @@ export function checkAuthentication(
         ? 'token_endpoint_auth_method: must be none for a public client'
         : 'token_endpoint_auth_method: none is for public clients',
     );
-  if (jwks !== null && jwks_uri !== null) throw Invalid('jwks_uri: not beside jwks');
+  if (jwks !== null && jwks_uri !== null) throw Invalid('jwks_uri: cannot be combined with jwks');
   const hasKeys = jwks !== null || jwks_uri !== null;
   if (hasKeys !== (method === 'private_key_jwt'))
     throw Invalid(

@@ -32,6 +32,7 @@ export function profileOf(metadata: ClientRegistrationRequest): RegisteredProfil
     throw Invalid('token_endpoint_auth_method: private_key_jwt is not for clients that register themselves');
   const profile: RegisteredProfile = {
     name: metadata.client_name ?? nameOf(redirect_uris),
+    logo_url: null,
     redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     scopes: metadata.scope === undefined ? ['openid', 'profile', 'email'] : scopesIn(metadata.scope),

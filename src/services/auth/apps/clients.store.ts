@@ -14,6 +14,7 @@ export interface ClientRow extends Pick<
   Client,
   | 'id'
   | 'name'
+  | 'logo_url'
   | 'redirect_uris'
   | 'post_logout_redirect_uris'
   | 'scopes'
@@ -65,6 +66,16 @@ export const clientStore = (sql: Sql) => ({
       for update`;
     if (!client) throw NotFound('client');
     return client;
+  },
+
+  /** Returns the id of the only client of the app that did not register itself; undefined if there are none or several. */
+  async onlyOf(tenant: string, app: string): Promise<string | undefined> {
+    const found = await sql<{ id: string }[]>`
+      select id
+      from auth.clients
+      where tenant_id = ${tenant} and app_id = ${app} and not self_registered and cardinality(redirect_uris) > 0
+      limit 2`;
+    return found.length === 1 ? found[0]!.id : undefined;
   },
 
   /** Lists the newest first; returns one more than `limit` when more follow. */
@@ -134,8 +145,8 @@ export const clientStore = (sql: Sql) => ({
   async known(ids: readonly string[]): Promise<ClientRow[]> {
     return await sql<ClientRow[]>`
       select
-        clients.id, clients.tenant_id as tenant, clients.app_id as app, clients.name, clients.redirect_uris,
-        clients.post_logout_redirect_uris, clients.scopes, clients.grant_types, clients.public,
+        clients.id, clients.tenant_id as tenant, clients.app_id as app, clients.name, clients.logo_url,
+        clients.redirect_uris, clients.post_logout_redirect_uris, clients.scopes, clients.grant_types, clients.public,
         clients.skip_consent, clients.require_pkce, clients.access_token_ttl, clients.audiences,
         clients.token_endpoint_auth_method, clients.jwks, clients.jwks_uri, clients.dpop_bound_access_tokens,
         clients.backchannel_logout_uri, clients.self_registered,
@@ -149,8 +160,8 @@ export const clientStore = (sql: Sql) => ({
 });
 
 const clientColumns = (sql: Sql) => sql`
-  clients.id, clients.id as client_id, clients.app_id, clients.name, clients.redirect_uris,
-  clients.post_logout_redirect_uris, clients.scopes, clients.grant_types, clients.public, clients.skip_consent,
+  clients.id, clients.id as client_id, clients.app_id, clients.name, clients.logo_url,
+  clients.redirect_uris, clients.post_logout_redirect_uris, clients.scopes, clients.grant_types, clients.public, clients.skip_consent,
   clients.require_pkce, clients.access_token_ttl, clients.audiences, clients.token_endpoint_auth_method,
   clients.jwks, clients.jwks_uri, clients.dpop_bound_access_tokens, clients.backchannel_logout_uri,
   clients.backchannel_logout_session_required, clients.self_registered, clients.created_at, clients.updated_at`;

@@ -16,6 +16,7 @@ import type { Deps } from './deps.ts';
 import { checkFixed } from '../text/fixed.ts';
 import { checkMayChange, checkMayGive } from '../directory/guarded-scopes.ts';
 import { cleanLabel } from '../text/labels.ts';
+import { cleanUrl } from '../text/url-rules.ts';
 import { issueToken } from '../directory/tokens.ts';
 import type { Write } from '../directory/writes.ts';
 
@@ -23,7 +24,7 @@ import type { Write } from '../directory/writes.ts';
 const longestGraceMs = 720 * 3_600_000;
 
 /** Clients: programs that sign users in, or act for themselves, by OAuth. */
-export const clients = ({ db, directory, write, outbound }: Deps) => {
+export const clients = ({ db, directory, write, outbound, production }: Deps) => {
   const judge: Judge = (url) => outbound.judge(url);
   return {
     async create({ body: { app_id, ...body } }, context) {
@@ -39,6 +40,7 @@ export const clients = ({ db, directory, write, outbound }: Deps) => {
       const client = {
         ...body,
         name: cleanLabel('name', body.name),
+        logo_url: cleanLogo(body.logo_url, production),
         scopes: [...new Set(body.scopes)],
         require_pkce: body.require_pkce ?? body.public,
         token_endpoint_auth_method: method,
@@ -66,7 +68,9 @@ export const clients = ({ db, directory, write, outbound }: Deps) => {
       return clientStore(db.sql).get(app.tenant, app.id, clientId);
     },
 
-    async update({ clientId, body }, context) {
+    async update({ clientId, body: given }, context) {
+      const { logo_url } = given;
+      const body = logo_url === undefined ? given : { ...given, logo_url: cleanLogo(logo_url, production) };
       checkLogoutUri(outbound, body);
       const app = await appOfCaller(directory, context, undefined);
       return write(authorOf(context, app), (tx) => changeClient(tx, context, clientId, body, judge));
@@ -137,7 +141,7 @@ export async function changeClient(
   const fields = changeable.filter((name) => !isDeepStrictEqual(next[name], client[name]));
   if (fields.length === 0) return client;
   // Another redirect URI or grant gives the scopes to another party, so a caller who changes it must hold them, too.
-  if (fields.some((name) => name !== 'name')) {
+  if (fields.some((name) => !shownToUsers.has(name))) {
     checkMayGive(context, next.scopes);
     checkMayChange(context, 'client', client.scopes);
   }
@@ -150,11 +154,18 @@ export async function changeClient(
   return store.update(tx.tenant, withoutTimes(next));
 }
 
+const cleanLogo = (url: string | null, production: boolean) =>
+  url === null ? null : cleanUrl('logo_url', url, production);
+
+/** Members that only change what users are shown. */
+const shownToUsers: ReadonlySet<string> = new Set(['name', 'logo_url']);
+
 /** Returns the problem with an address, or undefined when there is none. */
 type Judge = (url: string) => string | undefined;
 
 const changeable = [
   'name',
+  'logo_url',
   'redirect_uris',
   'post_logout_redirect_uris',
   'scopes',

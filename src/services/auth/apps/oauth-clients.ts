@@ -10,6 +10,7 @@ export interface OAuthClient {
   readonly tenant: string;
   readonly app: string;
   readonly name: string;
+  readonly logo_url: string | null;
   readonly redirect_uris: readonly string[];
   readonly post_logout_redirect_uris: readonly string[];
   readonly scopes: readonly string[];

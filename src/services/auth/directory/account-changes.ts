@@ -35,14 +35,14 @@ export const consequences: Readonly<Record<AccountChange, Consequences>> = {
     endsTrust: true,
     told: {
       heading: 'A second factor was set up',
-      sentence: 'A second factor was set up: sign-ins to your account ask for its code from now on.',
+      sentence: 'A second factor was set up. From now on, signing in to your account requires its code.',
     },
   },
   factor_removed: {
     endsTrust: true,
     told: {
       heading: 'A second factor was removed',
-      sentence: 'A second factor of your account was removed: sign-ins do not ask for its code any more.',
+      sentence: 'A second factor of your account was removed. Signing in no longer requires its code.',
     },
   },
   factors_reset: {
@@ -56,7 +56,7 @@ export const consequences: Readonly<Record<AccountChange, Consequences>> = {
     endsTrust: false,
     told: {
       heading: 'Your recovery codes were replaced',
-      sentence: 'New recovery codes were made for your account: the old ones work no more.',
+      sentence: 'New recovery codes were created for your account. The old ones no longer work.',
     },
   },
   recovery_code_used: {

@@ -13,6 +13,7 @@ export const initialSettings: AppSettings = {
   mfa_trusted_devices: false,
   default_role: 'user',
   allowed_origins: [],
+  home_url: null,
   links: { reset_password: null, verify_email: null, invitation: null },
   mail_from: null,
 };

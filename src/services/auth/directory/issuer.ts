@@ -22,12 +22,10 @@ const pages = {
 /** Returns the target of a message's link: the app's own page if it has one, otherwise the hosted page. */
 export function linkOf(
   issuer: string,
-  { settings: { links } }: Pick<KnownApp, 'settings'>,
+  { id, settings: { links } }: Pick<KnownApp, 'id' | 'settings'>,
   kind: keyof typeof pages,
   token: string,
 ): string {
-  return (links[kind] ?? `${issuer}/pages/${pages[kind]}?token={token}`).replaceAll(
-    '{token}',
-    encodeURIComponent(token),
-  );
+  const hosted = `${issuer}/pages/${pages[kind]}?token={token}&app_id=${encodeURIComponent(id)}`;
+  return (links[kind] ?? hosted).replaceAll('{token}', encodeURIComponent(token));
 }

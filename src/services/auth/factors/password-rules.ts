@@ -22,7 +22,7 @@ const shortestWord = 3;
 const mostWords = 24;
 
 /** How to choose a strong password. */
-export const advice = 'choose several words that have nothing to do with each other';
+export const advice = 'choose several unrelated words';
 
 /**
  * Refuses a new password that is too short, too long, a name of the account, or easy to guess. There are no rules on which

@@ -22,7 +22,7 @@ export async function reauthenticate(
   const byPassword = password !== undefined;
   const byFactor = method !== undefined && code !== undefined;
   if (byPassword ? (method ?? code) !== undefined : !byFactor)
-    throw Invalid('password: either password, or method and code');
+    throw Invalid('password: required, unless method and code are given');
   const clear = byPassword
     ? await provePassword(deps, context, caller, password)
     : await proveFactor(deps, context, caller, method!, code!);

@@ -51,7 +51,7 @@ export async function tryTextCode(
     to,
     kind,
     subject: '',
-    text: `${code} is your code for ${app.name}. It is good for 5 minutes; tell it to nobody.`,
+    text: `${code} is your code for ${app.name}. It is valid for 5 minutes. Do not share it with anyone.`,
     html: null,
     token: null,
     code,

@@ -59,12 +59,12 @@ async function refuseAnswer(
   thrown: unknown,
   tried: ChallengeMethod | undefined,
 ): Promise<string> {
-  const problems = problemsOf(thrown, 'This code is not right.');
+  const problems = problemsOf(thrown, 'This code is not correct.');
   const waiting = await waitingOf(context, interaction);
   if (waiting) return views.mfa(context, interaction, waiting, tried, problems);
   const over = {
     ...problems,
-    summary: 'This took too long, or there were too many wrong codes. Sign in again.',
+    summary: 'It took too long, or there were too many wrong codes. Sign in again.',
   };
   const cookies = [hosted.challenge.forget(interactionPage(interaction.uid))];
   return views.signin(context, interaction, '', { problems: { ...over, fields: {} }, cookies });

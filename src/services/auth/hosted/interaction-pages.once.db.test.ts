@@ -123,18 +123,22 @@ describe('a sign-up', () => {
     const none = await join(own, signup, { email, password, 'field.company': '', 'field.size': 'xl' });
     expect([none.status, problemsOn(none)]).toEqual([
       400,
-      { 'field.company': 'This is needed.', 'field.size': 'Must be one of the options.' },
+      { 'field.company': 'Answer this question.', 'field.size': 'The answer must be one of the options.' },
     ]);
     expect(none.text).toContain(`value="${email}"`);
     expect(none.text).not.toContain(password);
     const typed = { email: 'ada', password, 'field.company': 'x' };
-    expect(problemsOn(await join(own, signup, typed))).toEqual({ email: 'Must be an email address.' });
+    expect(problemsOn(await join(own, signup, typed))).toEqual({
+      email: 'The address must be an email address.',
+    });
     const weak = { email, password: 'password', 'field.company': 'x' };
     expect(problemsOn(await join(own, signup, weak))).toEqual({
-      password: 'Is too common: choose several words that have nothing to do with each other.',
+      password: 'The password is too common: choose several unrelated words.',
     });
     const named = { email, password, username: '-a-', 'field.company': 'x' };
-    expect(problemsOn(await join(own, signup, named))['username']).toContain('Must begin with a letter');
+    expect(problemsOn(await join(own, signup, named))['username']).toContain(
+      'The username must begin with a letter',
+    );
   });
 
   it('is refused for an address that has an account', async () => {
@@ -142,7 +146,7 @@ describe('a sign-up', () => {
     const email = newEmail();
     await api.user({ email }, api.at({ app }));
     const seen = await join(own, signup, { email, password, 'field.company': 'x' });
-    expect(problemsOn(seen)['email']).toContain('There is an account with this address');
+    expect(problemsOn(seen)['email']).toContain('There is already an account with this address');
   });
 
   it('names a member that the form does not ask for', async () => {
@@ -162,7 +166,7 @@ describe('a sign-up', () => {
       email: newEmail(),
       password,
     });
-    expect(problemsOn(seen)).toEqual({ '': 'New accounts are not open to sign-up.' });
+    expect(problemsOn(seen)).toEqual({ '': 'This app does not accept new accounts.' });
   });
 
   it('goes on though the address has to be verified later', async () => {
@@ -200,7 +204,7 @@ describe('signing out', () => {
 
   it('shows a page where an authorization cannot go on', async () => {
     const { page } = await asked(undefined, { redirect_uri: 'https://evil.example.com/<script>' });
-    expect([page.status, heading(page)]).toEqual([400, 'This request cannot be carried out']);
+    expect([page.status, heading(page)]).toEqual([400, 'This request cannot be completed']);
     expect(page.text).not.toContain('<script');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.headers.get('cache-control')).toBe('no-store');

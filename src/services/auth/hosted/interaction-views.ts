@@ -48,14 +48,15 @@ export function interactionViews({ db }: Pick<Deps, 'db'>, hosted: Hosted): Inte
     context: Context,
     interaction: Interaction,
     view: (frame: InteractionFrame) => PageView,
-    extras?: Extras,
+    extras: Extras = {},
   ): Promise<string> => {
     const { uid, client, redirectUri } = interaction;
     const frame = { paths: pathsOf(hosted, interaction), clientName: shownName(client) };
     const source = redirectUri === null ? undefined : formActionSource(redirectUri);
     const leadsTo = source === undefined ? [] : [source];
     const framed = (csrf: string) => ({ ...view({ ...frame, csrf }), leadsTo });
-    return hosted.show(context, interaction, interactionSubject(uid), framed, extras);
+    const cookies = [hosted.originCookie(client.id, uid), ...(extras.cookies ?? [])];
+    return hosted.show(context, interaction, interactionSubject(uid), framed, { ...extras, cookies });
   };
 
   const accountOf = async ({ app, tenant, userId }: SignedIn) =>
@@ -87,9 +88,11 @@ export function interactionViews({ db }: Pick<Deps, 'db'>, hosted: Hosted): Inte
     async consent(context, interaction) {
       const account = await accountOf(interaction);
       const { scopes, client, redirectUri } = interaction;
+      const { self_registered: unverified, logo_url } = client;
       const leadsTo = redirectUri === null ? null : new URL(redirectUri).host || redirectUri;
-      const unverified = client.self_registered ? { leadsTo } : undefined;
-      return show(context, interaction, (frame) => consentPage({ ...frame, account, scopes, unverified }));
+      const logo = unverified ? null : logo_url;
+      const shown = { account, scopes, logo, leadsTo, unverified };
+      return show(context, interaction, (frame) => consentPage({ ...frame, ...shown }));
     },
 
     async account(context, interaction) {

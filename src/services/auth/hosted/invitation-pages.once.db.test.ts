@@ -63,7 +63,7 @@ describe('an invitation', () => {
     const seen = await browser().open(link);
     await browser().open(link);
     expect(seen.status).toBe(200);
-    expect(seen.text).not.toContain('<script');
+    expect(seen.text).not.toContain('<script>alert');
     expect(seen.text).toContain('Join Engines &lt;script&gt;');
     expect(seen.text).toContain(email);
     const { invitations } = (await api.send('GET', `/organizations/${org.id}/invitations`)) as {
@@ -77,7 +77,7 @@ describe('an invitation', () => {
     const { org, link } = await invited(user.email!);
     const own = browser();
     const wrong = await own.submit(await own.open(link), page, { password: 'not the password' });
-    expect([wrong.status, problemsOn(wrong)]).toEqual([400, { '': 'The password is not right.' }]);
+    expect([wrong.status, problemsOn(wrong)]).toEqual([400, { '': 'The password is not correct.' }]);
     expect(await emailsOf(org)).not.toContain(user.email);
     const done = await own.submit(wrong, page, { password });
     expect([done.status, heading(done)]).toEqual([200, 'You joined Engines']);
@@ -94,7 +94,7 @@ describe('an invitation', () => {
     const weak = await own.submit(await own.open(link), page, { name: 'Charles', password: 'password' });
     expect([weak.status, problemsOn(weak)]).toEqual([
       400,
-      { password: 'Is too common: choose several words that have nothing to do with each other.' },
+      { password: 'The password is too common: choose several unrelated words.' },
     ]);
     expect(weak.text).toContain('value="Charles"');
     const done = await own.submit(weak, page, { name: 'Charles', password });
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect([asked.status, heading(asked)]).toEqual([200, 'Confirm that it is you']);
     expect(await emailsOf(org)).not.toContain(user.email);
     const wrong = await own.submit(asked, page, { method: 'recovery', code: 'aaaa-aaaa-aaaa' });
-    expect([wrong.status, problemsOn(wrong)['']]).toEqual([400, 'This code is not right.']);
+    expect([wrong.status, problemsOn(wrong)['']]).toEqual([400, 'This code is not correct.']);
     const done = await own.submit(wrong, page, { method: 'recovery', code: codes[0]! });
     expect(heading(done)).toBe('You joined Engines');
     expect(await emailsOf(org)).toContain(user.email);
@@ -129,7 +129,7 @@ describe('an invitation', () => {
     const shown = await own.open(link);
     const { carried } = formsOf(shown).find((form) => form.carried['decision'] === 'decline')!;
     const done = await own.post(page, carried);
-    expect([done.status, heading(done)]).toEqual([200, 'You declined']);
+    expect([done.status, heading(done)]).toEqual([200, 'You declined the invitation']);
     expect(await emailsOf(org)).toHaveLength(1);
     expect((await own.open(link)).status).toBe(410);
   });
@@ -148,9 +148,9 @@ describe('an invitation', () => {
     };
     const own = browser();
     const shown = await own.open(`${page}?token=${messages[0]!.token}`);
-    expect(shown.text).toContain('not open to sign-up');
+    expect(shown.text).toContain('does not accept new accounts');
     const { carried } = formsOf(shown)[0]!;
     const seen = await own.post(page, { ...carried, decision: 'accept', password });
-    expect([seen.status, problemsOn(seen)]).toEqual([400, { '': 'New accounts are not open to sign-up.' }]);
+    expect([seen.status, problemsOn(seen)]).toEqual([400, { '': 'This app does not accept new accounts.' }]);
   });
 });

@@ -31,6 +31,7 @@ import {
   subjectOf,
   type Visited,
 } from './invitation-views.ts';
+import type { WaysOn } from './ways-on.ts';
 import { signInByPassword } from '../signin/password-signin.ts';
 import { admit, type Complete } from '../signin/signin.ts';
 import { signUp } from '../signin/signup.ts';
@@ -38,14 +39,15 @@ import { signUp } from '../signin/signup.ts';
 type InvitationPages = Pick<Pages<Context>, 'invitation' | 'sendInvitation'>;
 
 /** The page of an invitation: to accept it, a user signs in to the account of the invited address, or opens one. */
-export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => {
+export const invitationPages = (deps: Deps, hosted: Hosted, ways: WaysOn): InvitationPages => {
   const { limits } = deps;
   const views = invitationViews(deps, hosted);
 
   async function decline(context: Context, { token, invited }: Visited): Promise<string> {
     await limits.take('code', context.ip);
     await orOver(declineInvitation(deps, token, 'anonymous'));
-    return hosted.say(context, ownerOf(invited), declinedPage(invited.organization.name));
+    const way = await ways.on(context, invited.app);
+    return hosted.say(context, ownerOf(invited), declinedPage(invited.organization.name, way));
   }
 
   /** Accepts with the password. Returns the challenge if a second factor is due as well. */
@@ -68,9 +70,10 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
     await orOver(answerChallenge(deps, request, hosted.visit(context), accepting(invited)));
   }
 
-  function sayJoined(context: Context, { invited }: Visited): Promise<string> {
+  async function sayJoined(context: Context, { invited }: Visited): Promise<string> {
     const cookies = hosted.challenge.of(context) === undefined ? [] : [hosted.challenge.forget(page)];
-    return hosted.say(context, ownerOf(invited), joinedPage(invited.organization.name), { cookies });
+    const view = joinedPage(invited.organization.name, await ways.on(context, invited.app));
+    return hosted.say(context, ownerOf(invited), view, { cookies });
   }
 
   return {
@@ -97,8 +100,8 @@ export const invitationPages = (deps: Deps, hosted: Hosted): InvitationPages => 
           challenge_token === undefined ||
           !(await waitingSignin(deps, challenge_token))
         )
-          return views.invitation(context, visited, body, problemsOf(thrown, 'The password is not right.'));
-        const problems = problemsOf(thrown, 'This code is not right.');
+          return views.invitation(context, visited, body, problemsOf(thrown, 'The password is not correct.'));
+        const problems = problemsOf(thrown, 'This code is not correct.');
         return views.factor(context, visited, challenge_token, method, problems);
       }
       return sayJoined(context, visited);

@@ -8,6 +8,7 @@ import { waitingSignin } from '../signin/challenge-answers.ts';
 import { questionsOf } from '../views/form-fields.ts';
 import type { Hosted, Owner } from '../views/hosted.ts';
 import { invitationFactorPage, invitationPage, type Acceptance } from '../views/invitation-page.ts';
+import { lookOf } from '../views/look.ts';
 import type { Problems } from '../views/problems.ts';
 
 export const page = '/pages/invitation';
@@ -46,7 +47,7 @@ export function invitationViews(deps: Deps, hosted: Hosted): InvitationViews {
         action,
         token,
         organization: organization.name,
-        app: app.name,
+        app: (await lookOf(deps.db.sql, app, null)).name,
         email,
         role,
         acceptance,

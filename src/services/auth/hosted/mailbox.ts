@@ -74,10 +74,12 @@ export const mailbox = ({
     async page({ key }, context) {
       if (production) throw NotFound('outbox');
       if (!isMailboxKey(sealer, key))
-        throw Invalid('key: is not of this server; open the address that it prints when it starts');
+        throw Invalid(
+          'key: belongs to another server; open the address that this server prints when it starts',
+        );
       const newest = await mailboxStore(db.sql).newest(mostOnPage);
       const messages = newest.map(({ tenant_id, ...message }) => opened(tenant_id, message));
-      return answerHtml(context.reply, mailboxPage(messages), plainLook('Outbox'));
+      return answerHtml(context.reply, mailboxPage(messages), plainLook('Plinth'));
     },
 
     async clear(_request, context) {

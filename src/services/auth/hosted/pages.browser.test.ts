@@ -138,7 +138,11 @@ async function unseenByKeys(page: Page): Promise<string[]> {
     const seen = await page.evaluate<string | null>(`(() => {
       const one = document.activeElement;
       const { outlineStyle, outlineWidth } = getComputedStyle(one);
-      const shows = one === document.body || (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2);
+      const cell = one.parentElement?.querySelector('.cells > i');
+      const shows =
+        one === document.body ||
+        (outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2) ||
+        (cell && getComputedStyle(cell).boxShadow !== 'none');
       return shows ? null : one.outerHTML.slice(0, 80);
     })()`);
     if (seen !== null) unseen.push(seen);

@@ -76,8 +76,9 @@ describe('every page', () => {
     const { text } = await browser().open(`/pages/forgot-password?app_id=${app.id}`);
     expect(text).not.toContain('<script');
     expect(text).toContain('<title>Reset your password · Engines &lt;script&gt;');
-    expect(text).toContain('src="https://cdn.example.com/logo.svg?a=1&amp;b=2" alt="Engines &lt;script&gt;');
-    expect(text).toContain('--primary: #ffee00; --on-primary: #18181b');
+    expect(text).toContain('src="https://cdn.example.com/logo.svg?a=1&amp;b=2"');
+    expect(text).toContain('<p class="name">Engines &lt;script&gt;');
+    expect(text).toMatch(/--primary: #ffee00; --primary-hover: \S+; --on-primary: #18181b/);
     expect(text).toContain('--font: Georgia, system-ui');
     expect(text.indexOf('h1{letter-spacing:0}')).toBeGreaterThan(text.indexOf('h1 { margin'));
     expect(text.match(/<\/style>/g)).toHaveLength(1);
@@ -105,7 +106,10 @@ describe('a form', () => {
   it('is taken from the page that was shown, and again after a mistake', async () => {
     const own = browser();
     const wrong = await own.submit(await own.open(path), path, { email: 'ada' });
-    expect([wrong.status, problemsOn(wrong)]).toEqual([400, { email: 'Must be an email address.' }]);
+    expect([wrong.status, problemsOn(wrong)]).toEqual([
+      400,
+      { email: 'The address must be an email address.' },
+    ]);
     expect(wrong.text).toContain('value="ada"');
     expect(wrong.text).toMatch(/autofocus aria-describedby="email-problem" aria-invalid="true"/);
     expect(wrong.text).toContain('<title>Error: ');
@@ -172,7 +176,7 @@ describe('a forgotten password', () => {
   async function asked(email: string) {
     const own = browser();
     const sent = await own.submit(await own.open(forgot), forgot, { email });
-    expect(heading(sent)).toBe('Look into your mail');
+    expect(heading(sent)).toBe('Check your email');
     return { own, link: await linkOf(email, 'reset_password') };
   }
 
@@ -184,13 +188,13 @@ describe('a forgotten password', () => {
     const weak = await own.submit(page, reset, { new_password: 'password' });
     expect([weak.status, problemsOn(weak)]).toEqual([
       400,
-      { new_password: 'Is too common: choose several words that have nothing to do with each other.' },
+      { new_password: 'The password is too common: choose several unrelated words.' },
     ]);
     expect(weak.text).not.toContain('value="password"');
     const short = await own.submit(weak, reset, { new_password: 'short' });
-    expect(problemsOn(short)).toEqual({ new_password: 'Must have at least 8 characters.' });
+    expect(problemsOn(short)).toEqual({ new_password: 'The password must have at least 8 characters.' });
     const done = await own.submit(short, reset, { new_password: 'another horse altogether' });
-    expect([done.status, heading(done)]).toEqual([200, 'Your password is changed']);
+    expect([done.status, heading(done)]).toEqual([200, 'Your password has been changed']);
     expect([await signin(user.email!), await signin(user.email!, 'another horse altogether')]).toEqual([
       401, 200,
     ]);
@@ -223,7 +227,7 @@ describe('a forgotten password', () => {
     'is not replaced with %s',
     async (token) => {
       const seen = await browser().open(`${reset}?token=${token}`);
-      expect([seen.status, heading(seen)]).toEqual([410, 'This link is no longer good']);
+      expect([seen.status, heading(seen)]).toEqual([410, 'This link no longer works']);
     },
   );
 });
@@ -283,7 +287,7 @@ describe('limits', () => {
     const refused = await own.submit(page, '/pages/invitation', { password });
     expect([refused.status, problemsOn(refused)['']]).toEqual([
       429,
-      expect.stringMatching(/^Too many tries\. Try again in \d seconds?\.$/),
+      expect.stringMatching(/^Too many attempts\. Try again in \d seconds?\.$/),
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   });

@@ -22,23 +22,36 @@ import { createHosted, type Hosted } from '../views/hosted.ts';
 import { problemsOf, type Problems } from '../views/problems.ts';
 import { passwordResetOf, resetPassword, type PasswordReset } from '../signin/password-changes.ts';
 import { requestMessage } from '../messages/requests.ts';
+import { inOwnLook } from './branded-errors.ts';
+import { waysOn, type WaysOn } from './ways-on.ts';
 
 /** Pages: what users see. Opening a page changes nothing, because mail scanners open links, too. */
 export const pages = (deps: Deps, interactions: Interactions) => {
   const hosted = createHosted(deps);
-  return {
+  const ways = waysOn(deps, interactions, hosted);
+  const group = {
     ...interactionPages(deps, interactions, hosted),
-    ...invitationPages(deps, hosted),
-    ...forgottenPassword(deps, hosted),
-    ...passwordReset(deps, hosted),
-    ...emailVerification(deps, hosted),
+    ...invitationPages(deps, hosted, ways),
+    ...forgottenPassword(deps, hosted, ways),
+    ...emailVerification(deps, hosted, ways),
+  };
+  const reset = passwordReset(deps, hosted, ways);
+  const forgot = (app: KnownApp) => ({ href: forgotPath(hosted, app), text: 'Ask for a new link' });
+  return {
+    ...inOwnLook(group, deps, Object.keys(group) as (keyof typeof group)[]),
+    ...inOwnLook(reset, deps, Object.keys(reset) as (keyof typeof reset)[], forgot),
   } satisfies Pages<Context>;
 };
+
+/** The path of the page on which a user of the app asks for a link to reset the password. */
+const forgotPath = ({ path }: Hosted, { id }: KnownApp) =>
+  `${path('/pages/forgot-password')}?app_id=${encodeURIComponent(id)}`;
 
 /** The page on which a user asks for a link to reset the password. */
 function forgottenPassword(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'forgotPassword' | 'sendForgotPassword'> {
   const { directory, limits } = deps;
   const action = hosted.path('/pages/forgot-password');
@@ -50,14 +63,16 @@ function forgottenPassword(
     return app;
   }
 
-  const show = (context: Context, app: KnownApp, email = '', problems?: Problems) =>
-    hosted.show(
+  async function show(context: Context, app: KnownApp, email = '', problems?: Problems): Promise<string> {
+    const way = await ways.back(context, app);
+    return hosted.show(
       context,
       { app, orgId: null },
       subjectOf(app.id),
-      (csrf) => forgotPasswordPage({ action, csrf, appId: app.id, email, problems }),
+      (csrf) => forgotPasswordPage({ action, csrf, appId: app.id, email, way, problems }),
       { problems },
     );
+  }
 
   return {
     async forgotPassword({ app_id = 'default' }, context) {
@@ -74,7 +89,8 @@ function forgottenPassword(
       } catch (thrown) {
         return show(context, app, email, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app, orgId: null }, messageSentPage(email.trim()));
+      const page = messageSentPage(email.trim(), forgotPath(hosted, app), await ways.back(context, app));
+      return hosted.say(context, { app, orgId: null }, page);
     },
   };
 }
@@ -83,6 +99,7 @@ function forgottenPassword(
 function passwordReset(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'resetPassword' | 'sendResetPassword'> {
   const action = hosted.path('/pages/reset-password');
   const subjectOf = (token: string) => `reset-password ${token}`;
@@ -113,7 +130,8 @@ function passwordReset(
       } catch (thrown) {
         return show(context, reset, token, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app: reset.app, orgId: null }, passwordChangedPage);
+      const { app } = reset;
+      return hosted.say(context, { app, orgId: null }, passwordChangedPage(await ways.on(context, app)));
     },
   };
 }
@@ -128,6 +146,7 @@ interface Verification {
 function emailVerification(
   deps: Deps,
   hosted: Hosted,
+  ways: WaysOn,
 ): Pick<Pages<Context>, 'verifyEmail' | 'sendVerifyEmail'> {
   const action = hosted.path('/pages/verify-email');
   const subjectOf = (token: string) => `verify-email ${token}`;
@@ -162,7 +181,8 @@ function emailVerification(
       } catch (thrown) {
         return show(context, verification, token, problemsOf(thrown, ''));
       }
-      return hosted.say(context, { app: verification.app, orgId: null }, emailVerifiedPage);
+      const { app } = verification;
+      return hosted.say(context, { app, orgId: null }, emailVerifiedPage(await ways.on(context, app)));
     },
   };
 }

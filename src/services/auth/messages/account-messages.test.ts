@@ -22,13 +22,13 @@ describe('texts', () => {
 describe('links', () => {
   const issuer = 'https://auth.example.com/v1/auth';
   it('lead to the hosted page, or to the page of the app', () => {
-    expect(linkOf(issuer, { settings: initialSettings }, 'verify_email', 'vrf_1')).toBe(
-      `${issuer}/pages/verify-email?token=vrf_1`,
+    expect(linkOf(issuer, { id: 'default', settings: initialSettings }, 'verify_email', 'vrf_1')).toBe(
+      `${issuer}/pages/verify-email?token=vrf_1&app_id=default`,
     );
     const links = { ...initialSettings.links, reset_password: 'https://app.example.com/#/reset/{token}' };
-    expect(linkOf(issuer, { settings: { ...initialSettings, links } }, 'reset_password', 'rst_1')).toBe(
-      'https://app.example.com/#/reset/rst_1',
-    );
+    expect(
+      linkOf(issuer, { id: 'default', settings: { ...initialSettings, links } }, 'reset_password', 'rst_1'),
+    ).toBe('https://app.example.com/#/reset/rst_1');
   });
 
   it.each([

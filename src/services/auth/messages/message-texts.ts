@@ -7,7 +7,7 @@ export const verifyEmailText = (app: string, link: string) =>
     before: `Open this link to verify your email address for ${app}:`,
     link,
     button: 'Verify your email address',
-    after: 'The link is good for 24 hours. If you did not ask for it, you can ignore this message.',
+    after: 'The link works for 24 hours. If you did not ask for it, you can ignore this message.',
   });
 
 export const resetPasswordText = (app: string, link: string) =>
@@ -16,17 +16,17 @@ export const resetPasswordText = (app: string, link: string) =>
     before: `Open this link to choose a new password for ${app}:`,
     link,
     button: 'Choose a new password',
-    after: 'The link is good for one hour. If you did not ask for it, you can ignore this message.',
+    after: 'The link works for one hour. If you did not ask for it, you can ignore this message.',
   });
 
 /** Anyone can create an organization, name it and invite others, so links in its name are defused. */
 export const invitationText = (app: string, organization: string, link: string) =>
   linkText({
     subject: `Invitation to ${withoutLinks(organization)} on ${app}`,
-    before: `You are invited to join ${withoutLinks(organization)} on ${app}. Open this link to answer:`,
+    before: `You have been invited to join ${withoutLinks(organization)} on ${app}. Open this link to accept or decline:`,
     link,
-    button: 'Answer the invitation',
-    after: 'The link is good for 7 days. If you do not know who invites you, you can ignore this message.',
+    button: 'View the invitation',
+    after: 'The link works for 7 days. If you do not know who invited you, you can ignore this message.',
   });
 
 /** The facts that a security notice tells the owner of an account. */
@@ -51,7 +51,7 @@ export function securityNoticeText(
   const [first] = told;
   const facts = [
     `Time: ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
-    ...(byOther ? [`By: the administration of ${app}`] : []),
+    ...(byOther ? [`Changed by: the administrators of ${app}`] : []),
     ...(device === null || byOther ? [] : [`Device: ${device}`]),
     ...(ip === null || byOther ? [] : [`IP address: ${ip}`]),
   ];
@@ -59,19 +59,19 @@ export function securityNoticeText(
     `This is about your account at ${app}. ${told.map(({ sentence }) => sentence).join(' ')}`,
     facts.join('\n'),
     ...(isLast
-      ? ['If the same goes on, you will not get a message about it each time for the next hour.']
+      ? ['If this happens again within the next hour, we will not send you a message each time.']
       : []),
-    'If it was you, or you asked for it, there is nothing to do.',
+    'If this was you, or you asked for it, you do not need to do anything.',
   ];
   const subject = `${first?.heading ?? 'Security notice'} (${app})`;
   if (link === null)
     return messageText(subject, [
       ...before,
-      `If it was not you, turn to those who run ${app} at once: this address cannot reset the password any more.`,
+      `If this was not you, contact the people who run ${app} at once: this address can no longer reset the password.`,
     ]);
   return messageText(subject, [
     ...before,
-    'If it was not you, choose a new password at once. That ends all other sign-ins, and no device is trusted any more:',
+    'If this was not you, choose a new password at once. That signs you out everywhere and removes all trusted devices:',
     { href: link, button: 'Choose a new password' },
   ]);
 }

@@ -85,7 +85,7 @@ describe('a client that registers itself', () => {
     const fields = { identifier: user.email!, password };
     const consent = await own.follow(await own.submit(signin, '/signin', fields));
     expect(heading(consent)).toBe('Allow Notebook (unverified)?');
-    expect(consent.text).toContain('nobody checked its name');
+    expect(consent.text).toContain('nobody has checked its name');
     expect(consent.text).toContain('<strong>reports.example.com</strong>');
     await own.follow(await own.submit(consent, '/consent'));
     const { consents } = await api.send('GET', '/me/consents', { token });

@@ -50,7 +50,7 @@ export const clientRegistration = (deps: Deps) => {
     const token = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? '';
     const presented = readToken('reg', token);
     const found = presented && (await registrationStore(db.sql).find(id, presented.hash));
-    if (!found) throw Unauthenticated('the registration access token is not this client’s');
+    if (!found) throw Unauthenticated('the registration access token belongs to another client');
     return { token, author: { ...found, actor: id } };
   }
 
@@ -88,10 +88,11 @@ export const clientRegistration = (deps: Deps) => {
     async update({ clientId, body }, context) {
       const { token, author } = await enter(clientId, context);
       const { client_id, client_secret } = body;
-      if (client_id !== undefined && client_id !== clientId) throw Invalid('client_id: is another client’s');
+      if (client_id !== undefined && client_id !== clientId)
+        throw Invalid('client_id: belongs to another client');
       const known = await oauthClients.find(clientId);
       if (client_secret !== undefined && !(known && isSecretOf(known, client_secret, deps.changes.clock)))
-        throw Invalid('client_secret: is not this client’s; leave it out to keep it');
+        throw Invalid('client_secret: does not belong to this client; leave it out to keep the current one');
       const { self_registered: _, ...profile } = cleanProfile(body);
       if (known && profile.public !== known.public)
         throw Invalid('token_endpoint_auth_method: a client cannot begin or cease to have a secret');

@@ -25,17 +25,17 @@ describe('a code that somebody types', () => {
     const browser = testBrowser(server);
     for (const user_code of ['BCDF-GHJK', '<script>', 'x'.repeat(1000)])
       expect(problemsOn(await typed(browser, user_code))).toEqual({ user_code: nothing });
-    expect(problemsOn(await typed(browser, ' - '))).toEqual({ user_code: 'Is needed.' });
+    expect(problemsOn(await typed(browser, ' - '))).toEqual({ user_code: 'Enter the code.' });
     expect((await typed(browser, '\u0000')).status).toBe(400);
     const started = await begin();
     await decided(browser, await typed(browser, started.user_code), 'confirm');
     expect(problemsOn(await typed(testBrowser(server), started.user_code))).toEqual({
-      user_code: 'Was used already. Ask your device for a new code.',
+      user_code: 'This code has already been used. Ask your device for a new one.',
     });
     const unknown = await testBrowser(server).post('/oauth2/device', { xsrf: 'x', user_code: 'BCDF-GHJK' });
     expect([unknown.status, heading(unknown)]).toEqual([400, 'This page is out of date']);
     const lost = await testBrowser(server).open('/oauth2/device/xU4pYQm7nV2kR9sTbC1dE');
-    expect([lost.status, heading(lost)]).toEqual([400, 'This sign-in is over']);
+    expect([lost.status, heading(lost)]).toEqual([400, 'This sign-in has ended']);
     const { user_code } = await begin();
     const page = await testBrowser(server).open('/oauth2/device');
     const stranger = testBrowser(server);
@@ -43,7 +43,7 @@ describe('a code that somebody types', () => {
     const forged = await stranger.submit(page, '/oauth2/device', { user_code, confirm: 'yes' });
     expect([forged.status, problemsOn(forged)]).toEqual([
       400,
-      { '': 'This page was out of date. Send it once more.' },
+      { '': 'This page was out of date. Send the code once more.' },
     ]);
   });
 

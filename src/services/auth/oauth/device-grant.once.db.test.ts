@@ -136,7 +136,7 @@ describe('a device', () => {
     const page = await typed(testBrowser(server), started.user_code);
     expect([page.status, problemsOn(page)]).toEqual([
       400,
-      { user_code: 'Has expired. Ask your device for a new code.' },
+      { user_code: 'This code has expired. Ask your device for a new one.' },
     ]);
   });
 

@@ -54,12 +54,12 @@ export async function showInput(
   const name = thrown instanceof Error ? thrown.name : '';
   if (name === 'AbortedError') {
     ctx.status = 200;
-    return showInLook(deps, ctx, deviceRefusedPage());
+    return showInLook(deps, ctx, deviceRefusedPage(startOf(ctx)));
   }
   if (out !== undefined) ctx.status = 400;
   const isStranger = out !== undefined && leaveStranger(ctx);
-  if (ctx.oidc.route === 'device_resume') return showInLook(deps, ctx, deviceGonePage());
-  if (isStranger) return showInLook(deps, ctx, deviceStalePage());
+  if (ctx.oidc.route === 'device_resume') return showInLook(deps, ctx, deviceGonePage(startOf(ctx)));
+  if (isStranger) return showInLook(deps, ctx, deviceStalePage(startOf(ctx)));
   const typed = ctx.oidc.params?.['user_code'];
   const userCode = typeof typed === 'string' ? shownUserCode(typed) : '';
   const problems = out && problemsOf(name);
@@ -76,8 +76,11 @@ function leaveStranger({ oidc: { session } }: KoaContextWithOIDC): boolean {
   return true;
 }
 
+/** The path of the page where users enter a code. */
+const startOf = (ctx: KoaContextWithOIDC) => new URL(ctx.oidc.urlFor('code_verification')).pathname;
+
 const frameOf = (ctx: KoaContextWithOIDC) => ({
-  action: new URL(ctx.oidc.urlFor('code_verification')).pathname,
+  action: startOf(ctx),
   xsrf: (ctx.oidc.session!.state as { readonly secret: string }).secret,
 });
 
@@ -88,15 +91,15 @@ function problemsOf(name: string): Problems {
     return { status: 400, summary: undefined, fields: { user_code: field }, retryAfter: undefined };
   return {
     status: 400,
-    summary: 'This page was out of date. Send it once more.',
+    summary: 'This page was out of date. Send the code once more.',
     fields: {},
     retryAfter: undefined,
   };
 }
 
 const fieldProblems: Readonly<Record<string, string>> = {
-  NoCodeError: 'Is needed.',
+  NoCodeError: 'Enter the code.',
   NotFoundError: 'There is no such code. Compare it with the one on your device.',
-  ExpiredError: 'Has expired. Ask your device for a new code.',
-  AlreadyUsedError: 'Was used already. Ask your device for a new code.',
+  ExpiredError: 'This code has expired. Ask your device for a new one.',
+  AlreadyUsedError: 'This code has already been used. Ask your device for a new one.',
 };

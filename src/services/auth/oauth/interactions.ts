@@ -41,6 +41,8 @@ export interface Interactions {
    * header.
    */
   find(uid: string, cookie: string | undefined): Promise<Interaction | undefined>;
+  /** Whether an authorization still waits for the user. Its own page checks whether it belongs to the browser. */
+  waits(uid: string): Promise<boolean>;
   /** `methods` are the authentication methods (RFC 8176), such as `pwd`, `otp`, `sms`. */
   signedIn(interaction: Interaction, userId: string, methods: readonly string[]): Promise<GoesOn>;
   /** Continues as the signed-in account. */
@@ -51,7 +53,7 @@ export interface Interactions {
 }
 
 /** The authorization was finished elsewhere, or took too long. */
-const Over = () => Gone('the authorization is over: begin again at the client');
+const Over = () => Gone('the authorization has ended: start again at the client');
 
 type Pending = InstanceType<Provider['Interaction']>;
 
@@ -90,6 +92,11 @@ export function createInteractions(deps: Deps, oidc: OidcProvider): Interactions
     async find(uid, cookie) {
       const pending = await ofBrowser(uid, cookie);
       return pending && described(deps, pending);
+    },
+
+    async waits(uid) {
+      const pending = await oidc.use(({ Interaction }) => Interaction.find(uid));
+      return pending !== undefined && pending.result === undefined;
     },
 
     async signedIn({ uid }, userId, methods) {

@@ -42,7 +42,7 @@ export const oauth = (deps: OAuthDeps) => {
       if (!(await oauthClients.find(body.client_id))) throw Invalid('client_id: no such client');
       const location = `${issuer}/oauth2/authorize?${formOf(body)}`;
       if (location.length > longestLocation)
-        throw Invalid('the request is too long for an address: push it to /oauth2/par before');
+        throw Invalid('the request is too long for an address: push it to /oauth2/par first');
       reply.status(303);
       reply.header('location', location);
       return '';

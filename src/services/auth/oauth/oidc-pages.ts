@@ -1,9 +1,11 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Deps } from './access/deps.ts';
+import type { KnownApp } from '../directory/directory.ts';
 import { formActionSource, renderPage, type PageView } from '../views/layout.ts';
 import { lookOf, plainLook } from '../views/look.ts';
 import { formAnswerPage } from '../views/form-answer-page.ts';
 import { loggedOutPage, logoutPage } from '../views/message-pages.ts';
+import { homeOf, likelyApp, originOf } from '../views/origin.ts';
 
 type PageDeps = Pick<Deps, 'db' | 'directory' | 'oauthClients'>;
 
@@ -19,8 +21,16 @@ export async function showLogout(deps: PageDeps, ctx: KoaContextWithOIDC): Promi
 }
 
 /** Says that the browser's session is over, or only that of the client. */
-export const showLoggedOut = (deps: PageDeps, ctx: KoaContextWithOIDC): Promise<void> =>
-  showInLook(deps, ctx, loggedOutPage(ctx.oidc.client?.clientName));
+export async function showLoggedOut(deps: PageDeps, ctx: KoaContextWithOIDC): Promise<void> {
+  const { client } = ctx.oidc;
+  const app = await appOf(deps, ctx);
+  const from =
+    client === undefined
+      ? (await originOf(deps, ctx.req.headers.cookie))?.client
+      : await deps.oauthClients.find(client.clientId);
+  const way = app && (await homeOf(deps, app, from));
+  await showInLook(deps, ctx, loggedOutPage(client?.clientName, way));
+}
 
 const formAnswers = new WeakSet<object>();
 
@@ -41,11 +51,16 @@ export async function showFormAnswer(
   formAnswers.add(ctx);
 }
 
-/** Renders a page in the look of the client's app, if the client is known. */
-export async function showInLook(deps: PageDeps, ctx: KoaContextWithOIDC, view: PageView): Promise<void> {
+/** The app of the client, if the client is known; otherwise the likely one. */
+async function appOf(deps: PageDeps, ctx: KoaContextWithOIDC): Promise<KnownApp | undefined> {
   const id = ctx.oidc.client?.clientId;
   const client = id === undefined ? undefined : await deps.oauthClients.find(id);
-  const app = client && (await deps.directory.app(client.app));
+  return client ? deps.directory.app(client.app) : likelyApp(deps, ctx.req.headers.cookie);
+}
+
+/** Renders a page in the look of the app that it belongs to. */
+export async function showInLook(deps: PageDeps, ctx: KoaContextWithOIDC, view: PageView): Promise<void> {
+  const app = await appOf(deps, ctx);
   const look = app ? await lookOf(deps.db.sql, app, null) : plainLook('Plinth');
   const { headers, body } = renderPage(view, look);
   ctx.set(headers);

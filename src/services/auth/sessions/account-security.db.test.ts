@@ -174,11 +174,11 @@ it('another address is told to both, and only the new one gets a link that works
   expect([before?.subject, after?.subject]).toEqual(
     Array.from({ length: 2 }, () => 'Your email address was changed (Default app)'),
   );
-  expect(before?.text).toContain('turn to those who run Default app at once');
+  expect(before?.text).toContain('contact the people who run Default app at once');
   expect(before?.text).not.toContain(email);
   expect(before?.text).not.toContain('/pages/');
   expect(after?.text).toContain('/pages/forgot-password?app_id=default');
-  expect(after?.text).toContain('By: the administration of Default app');
+  expect(after?.text).toContain('Changed by: the administrators of Default app');
 });
 
 it('a notice says when and from where, and what to do', async () => {
@@ -256,7 +256,7 @@ describe('a sign-in', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const notices = await noticesTo(email);
     expect(notices).toHaveLength(mostNotices);
-    expect(notices.filter(({ text }) => text.includes('for the next hour'))).toHaveLength(1);
+    expect(notices.filter(({ text }) => text.includes('within the next hour'))).toHaveLength(1);
     // Another kind of change is still reported, and so is this one after an hour.
     const { session_token: token } = (await signin(email, { 'User-Agent': firefox })).body;
     await api.send('POST', '/change-password', {

@@ -182,7 +182,7 @@ describe('a device', () => {
     const { id } = await api.onDevice(own);
     expect(await api.refusal('PATCH', `/devices/${id}/trust`, await api.impersonating(own))).toEqual([
       403,
-      'not while impersonating',
+      'not allowed while impersonating',
       'impersonated',
     ]);
   });

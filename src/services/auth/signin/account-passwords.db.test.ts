@@ -222,7 +222,7 @@ describe('change-password', () => {
     const { user, session_token } = await api.signUp();
     await server.db.sql`update auth.sessions set impersonated_by = 'root' where user_id = ${user.id}`;
     expect((await change(session_token, password, next)).body).toEqual({
-      error: 'not while impersonating',
+      error: 'not allowed while impersonating',
       code: 'FORBIDDEN',
       reason: 'impersonated',
     });

@@ -165,7 +165,7 @@ describe('setting up and removing', () => {
     const nobody = { headers: { 'x-user-id': 'user_00000000000000000000000000' } };
     expect(await api.refusal('POST', '/mfa/enroll', { ...nobody, body: {} })).toEqual([401, 'unknown user']);
     await server.db.sql`update auth.sessions set impersonated_by = 'root' where user_id = ${user.id}`;
-    const impersonated = [403, 'not while impersonating', 'impersonated'];
+    const impersonated = [403, 'not allowed while impersonating', 'impersonated'];
     expect(await refusal('/mfa/enroll', {}, session_token)).toEqual(impersonated);
     expect(await refusal('/mfa/verify', { code: '000000' }, session_token)).toEqual(impersonated);
     expect(await refusal('/mfa/recovery-codes/regenerate', undefined, session_token)).toEqual(impersonated);

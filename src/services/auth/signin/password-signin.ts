@@ -50,7 +50,7 @@ function identified({ email, username }: Omit<Claimed, 'password'>): [Identifier
     const clean = cleanEmail(email);
     return [{ email: clean }, clean];
   }
-  if (username === undefined) throw Invalid('email: required, or username');
+  if (username === undefined) throw Invalid('email: required, unless username is given');
   const clean = cleanText('username', username).toLowerCase();
   return [{ username: clean }, clean];
 }

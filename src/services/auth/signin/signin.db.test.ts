@@ -53,7 +53,7 @@ describe('signin', () => {
   it('400 without email and username', async () => {
     expect(await refusal('/signin', { password, app_id: 'default' })).toEqual([
       400,
-      'email: required, or username',
+      'email: required, unless username is given',
     ]);
   });
 

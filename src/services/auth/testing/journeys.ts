@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
@@ -7,10 +8,10 @@ import type {
   IssuedClient,
 } from '../../../../generated/auth/types.ts';
 import type { ChildServer } from '../../../testing/child-server.ts';
-import { newEmail, newSlug, tools } from './index.ts';
-import { codeOf, enrolled } from './factors.ts';
+import { newSlug, tools } from './index.ts';
+import { codeOf, enrolled, withPhone } from './factors.ts';
 
-/** The actions of a user on the hosted pages, in a browser without scripts. */
+/** The actions of a user on the hosted pages, in a browser with or without scripts. */
 export interface Journey {
   readonly page: Page;
   readonly place: JourneyPlace;
@@ -25,6 +26,8 @@ export interface JourneyPlace {
   readonly base: string;
   readonly client: IssuedClient;
   readonly callback: string;
+  /** The address of the development mailbox. */
+  readonly mailbox: string;
   close(): Promise<void>;
 }
 
@@ -62,11 +65,23 @@ const fields = [
   { key: 'about', label: 'About you', type: 'textarea', description: 'A sentence or two.', order: 4 },
   { key: 'news', label: 'Send me news', type: 'switch', order: 5 },
 ];
-const metadata = { company: 'Analytical Engines' };
+/** The account of a user: each has another address. */
+const ada = () => ({
+  email: `ada+${randomBytes(3).toString('hex')}@example.com`,
+  metadata: { company: 'Analytical Engines' },
+});
+
+/** A logo, as an app or a client has one. */
+const logo = (color: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48" width="48" height="48"><rect width="48" height="48" rx="12" fill="${color}"/><path d="M14 32V22m10 10V14m10 18v-6" stroke="#fff" stroke-width="5" stroke-linecap="round"/></svg>`;
 
 /** Prepares a server for the journeys: a client that responds, an app with a form, and its branding. */
 export async function journeyPlace(server: ChildServer, branding?: object): Promise<JourneyPlace> {
-  const reports = createServer((_req, res) => {
+  const reports = createServer((req, res) => {
+    if (req.url?.endsWith('.svg')) {
+      res.setHeader('Content-Type', 'image/svg+xml');
+      return void res.end(logo(req.url === '/logo.svg' ? '#0f766e' : '#b45309'));
+    }
     res.setHeader('Content-Type', 'text/html; charset=utf-8');
     res.end('<!doctype html><html lang="en"><title>Reports</title><h1>Reports</h1></html>');
   });
@@ -76,18 +91,20 @@ export async function journeyPlace(server: ChildServer, branding?: object): Prom
   const client = (await api.send('POST', '/oauth2/clients', {
     body: {
       name: 'Reports',
+      ...(branding && { logo_url: `${home}/client.svg` }),
       redirect_uris: [`${home}/callback`],
       post_logout_redirect_uris: [`${home}/bye`],
       scopes: ['openid', 'profile', 'email', 'offline_access', 'reports:read'],
     },
   })) as IssuedClient;
   await api.send('POST', '/forms', { body: { form_type: 'signup', active: true, fields } });
-  if (branding) await api.send('POST', '/branding', { body: branding });
+  if (branding) await api.send('POST', '/branding', { body: { logo_url: `${home}/logo.svg`, ...branding } });
   return {
     api,
     base: `${server.url}/v1/auth`,
     client,
     callback: `${home}/callback`,
+    mailbox: /http\S+\/dev\/outbox\/page\?key=\S+/.exec(server.stderr())![0],
     close: async () => void reports.close(),
   };
 }
@@ -95,24 +112,22 @@ export async function journeyPlace(server: ChildServer, branding?: object): Prom
 /** All journeys by name. Each starts with a fresh browser. */
 export const journeys: Readonly<Record<string, (journey: Journey) => Promise<void>>> = {
   async 'sign-up, verification, consent'({ page, place, stop }) {
-    const email = newEmail();
+    const { email } = ada();
     await askForSignin({ page, place });
     await page.getByRole('link', { name: 'Create an account' }).click();
     await stop('sign-up');
     await page.getByLabel('Name', { exact: false }).first().fill('Ada Lovelace');
     await page.getByLabel('Email').fill(email);
-    await page.getByLabel('Password').fill('password');
+    await page.getByLabel('Password', { exact: true }).fill('password');
     await page.getByLabel('Company').fill('Analytical Engines');
     await page.getByLabel('What do you do?').selectOption('Mathematician');
     await page.getByLabel('Just me').check();
     await page.getByLabel('Send me news').check();
     await press(page, 'Create account');
-    await page
-      .getByText('Is too common: choose several words that have nothing to do with each other.')
-      .waitFor();
-    await expectFocus(page, 'Password');
+    await page.getByText('The password is too common: choose several unrelated words.').waitFor();
+    await expectFocus(page, 'password');
     await stop('sign-up-refused');
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await press(page, 'Create account');
     await arrive(page, 'Allow Reports?');
     await stop('consent');
@@ -126,19 +141,19 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await arrive(page, 'Your email address is verified');
     await stop('email-verified');
     await page.goto(await linkIn(place, email, 'verify_email'));
-    await arrive(page, 'This link is no longer good');
+    await arrive(page, 'This link no longer works');
     await stop('gone');
   },
 
   async 'sign-in with a second factor, denial'({ page, place, stop }) {
-    const { user, enrollment } = await enrolled(place.api, { metadata });
+    const { user, enrollment } = await enrolled(place.api, ada());
     await askForSignin({ page, place });
     await stop('sign-in');
     await page.getByLabel('Email or username').fill(user.email!);
-    await page.getByLabel('Password').fill('not the password');
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
     await press(page, 'Sign in');
     await stop('sign-in-refused');
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await press(page, 'Sign in');
     await arrive(page, 'Confirm that it is you');
     await stop('second-factor');
@@ -147,11 +162,64 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await page.getByRole('button', { name: 'Continue' }).last().click();
     await stop('second-factor-refused');
     await page.getByText('Use an authenticator app instead').click();
-    await page.getByLabel('Code of your authenticator app').fill(codeOf(enrollment, 1));
+    await page.getByLabel('Code from your authenticator app').fill(codeOf(enrollment, 1));
     await page.getByRole('button', { name: 'Continue' }).last().click();
     await arrive(page, 'Allow Reports?');
     await press(page, 'Deny');
     await arriveAtClient(page, place, 'error=access_denied');
+  },
+
+  async 'a code by text message, for an invitation, too'({ page, place, stop }) {
+    const { user, enrollment, ...session } = await enrolled(place.api, ada());
+    const phone = await withPhone(place.api, { user, ...session });
+    await askForSignin({ page, place });
+    await page.getByLabel('Email or username').fill(user.email!);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await press(page, 'Sign in');
+    await arrive(page, 'Confirm that it is you');
+    await page.getByText('Use a text message instead').click();
+    await press(page, 'Text me a code');
+    await page.getByText('We texted a code to your phone.').waitFor();
+    await stop('second-factor-texted');
+    const { code } = await place.api.message(phone, 'mfa_code');
+    await page.getByLabel('Code from the text message').fill(code!);
+    await page.getByRole('button', { name: 'Continue' }).first().click();
+    await arrive(page, 'Allow Reports?');
+
+    const body = { name: 'Difference Engine', slug: newSlug() };
+    const { id } = (await place.api.send('POST', '/organizations', { body })) as { id: string };
+    await place.api.send('POST', `/organizations/${id}/invitations`, { body: { email: user.email } });
+    await page.goto(await linkIn(place, user.email!, 'invitation'));
+    await page.getByLabel('Your password', { exact: true }).fill(password);
+    await press(page, 'Accept');
+    await arrive(page, 'Confirm that it is you');
+    await stop('invitation-second-factor');
+    await page.getByLabel('Code from your authenticator app').fill(codeOf(enrollment, 1));
+    await page.getByRole('button', { name: 'Continue' }).first().click();
+    await arrive(page, 'You joined Difference Engine');
+  },
+
+  async 'the choice of an account'({ page, place, stop }) {
+    const { user } = await place.api.signUp(ada());
+    await askForSignin({ page, place });
+    await page.getByLabel('Email or username').fill(user.email!);
+    await page.getByLabel('Password', { exact: true }).fill(password);
+    await press(page, 'Sign in');
+    await press(page, 'Allow');
+    await arriveAtClient(page, place, 'code');
+    await page.goto(signinAt(place, 'select_account'));
+    await arrive(page, 'Choose an account');
+    await stop('choose-account');
+    await press(page, 'Continue');
+    await arriveAtClient(page, place, 'code');
+  },
+
+  async 'the development mailbox'({ page, place, stop }) {
+    await place.api.send('DELETE', '/dev/outbox');
+    await place.api.signUp(ada());
+    await page.goto(place.mailbox);
+    await arrive(page, 'Development mailbox');
+    await stop('mailbox');
   },
 
   async 'a sign-in that is given up'({ page, place, stop }) {
@@ -159,31 +227,31 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await press(page, 'Cancel');
     await arriveAtClient(page, place, 'error=access_denied');
     await page.goto(address);
-    await arrive(page, 'This sign-in is over');
+    await arrive(page, 'This sign-in has ended');
     await stop('sign-in-over');
   },
 
   async 'a forgotten password'({ page, place, stop }) {
-    const { user } = await place.api.signUp({ metadata });
+    const { user } = await place.api.signUp(ada());
     await askForSignin({ page, place });
-    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('link', { name: 'Forgot password?' }).click();
     await stop('forgot-password');
     await page.getByLabel('Email').fill(user.email!);
-    await press(page, 'Send the link');
-    await arrive(page, 'Look into your mail');
+    await press(page, 'Send link');
+    await arrive(page, 'Check your email');
     await stop('message-sent');
     await page.goto(await linkIn(place, user.email!, 'reset_password'));
     await stop('reset-password');
-    await page.getByLabel('New password').fill('password');
+    await page.getByLabel('New password', { exact: true }).fill('password');
     await press(page, 'Change password');
     await stop('reset-password-refused');
-    await page.getByLabel('New password').fill('another horse altogether');
+    await page.getByLabel('New password', { exact: true }).fill('another horse altogether');
     await press(page, 'Change password');
-    await arrive(page, 'Your password is changed');
+    await arrive(page, 'Your password has been changed');
     await stop('password-changed');
     await askForSignin({ page, place });
     await page.getByLabel('Email or username').fill(user.email!);
-    await page.getByLabel('Password').fill('another horse altogether');
+    await page.getByLabel('Password', { exact: true }).fill('another horse altogether');
     await press(page, 'Sign in');
     await arrive(page, 'Allow Reports?');
   },
@@ -196,29 +264,29 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
       await page.goto(await linkIn(place, email, 'invitation'));
       await arrive(page, 'Join Engine Room');
     };
-    const { user } = await place.api.signUp({ metadata });
+    const { user } = await place.api.signUp(ada());
     await invite(user.email!);
     await stop('invitation-of-an-account');
-    await page.getByLabel('Your password').fill(password);
+    await page.getByLabel('Your password', { exact: true }).fill(password);
     await press(page, 'Accept');
     await arrive(page, 'You joined Engine Room');
     await stop('joined');
 
-    await invite(newEmail());
+    await invite(ada().email);
     await stop('invitation-of-somebody-new');
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await page.getByLabel('Company').fill('Analytical Engines');
     await press(page, 'Create account and accept');
     await arrive(page, 'You joined Engine Room');
 
-    await invite(newEmail());
+    await invite(ada().email);
     await press(page, 'Decline');
-    await arrive(page, 'You declined');
+    await arrive(page, 'You declined the invitation');
     await stop('declined');
   },
 
   async 'connecting a device, and refusing one'({ page, place, stop }) {
-    const { user } = await place.api.signUp({ metadata });
+    const { user } = await place.api.signUp(ada());
     const television = await askForDevice(place);
     await page.goto(`${place.base}/oauth2/device`);
     await arrive(page, 'Connect a device');
@@ -234,7 +302,7 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await press(page, 'Connect');
     await arrive(page, 'Sign in');
     await page.getByLabel('Email or username').fill(user.email!);
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await press(page, 'Sign in');
     await arrive(page, 'Allow Television?');
     await press(page, 'Allow');
@@ -243,11 +311,11 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     const other = await askForDevice(place);
     await page.goto(`${place.base}/oauth2/device?user_code=${other.user_code}`);
     await press(page, 'Continue');
-    await press(page, 'It is not mine');
+    await press(page, 'Not my device');
     await arrive(page, 'The device was not connected');
     await stop('device-refused');
     await page.goto(`${place.base}/oauth2/device/xU4pYQm7nV2kR9sTbC1dE`);
-    await arrive(page, 'This sign-in is over');
+    await arrive(page, 'This sign-in has ended');
     await stop('device-over');
   },
 
@@ -258,7 +326,7 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
       token_endpoint_auth_method: 'none',
     };
     const registered = (await place.api.send('POST', '/oauth2/register', { body })) as ClientInformation;
-    const { user } = await place.api.signUp({ metadata });
+    const { user } = await place.api.signUp(ada());
     const query = new URLSearchParams({
       client_id: registered.client_id,
       response_type: 'code',
@@ -269,7 +337,7 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
     await page.goto(`${place.base}/oauth2/authorize?${query.toString()}`);
     await arrive(page, 'Sign in');
     await page.getByLabel('Email or username').fill(user.email!);
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await press(page, 'Sign in');
     await arrive(page, 'Allow Notebook (unverified)?');
     await stop('consent-unverified');
@@ -278,10 +346,10 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
   },
 
   async 'signing out'({ page, place, stop }) {
-    const { user } = await place.api.signUp({ metadata });
+    const { user } = await place.api.signUp(ada());
     await askForSignin({ page, place });
     await page.getByLabel('Email or username').fill(user.email!);
-    await page.getByLabel('Password').fill(password);
+    await page.getByLabel('Password', { exact: true }).fill(password);
     await press(page, 'Sign in');
     await press(page, 'Allow');
     await arriveAtClient(page, place, 'code');
@@ -299,7 +367,7 @@ export const journeys: Readonly<Record<string, (journey: Journey) => Promise<voi
       response_type: 'code',
     });
     await page.goto(`${place.base}/oauth2/authorize?${query.toString()}`);
-    await arrive(page, 'This request cannot be carried out');
+    await arrive(page, 'This request cannot be completed');
     await stop('provider-error');
   },
 };
@@ -320,16 +388,21 @@ async function askForDevice({ base, api }: JourneyPlace): Promise<DeviceAuthoriz
 
 /** Goes from the client to the sign-in page. Returns the URL of the page. */
 async function askForSignin({ page, place }: Pick<Journey, 'page' | 'place'>): Promise<string> {
-  const query = new URLSearchParams({
-    client_id: place.client.id,
-    response_type: 'code',
-    redirect_uri: place.callback,
-    scope: 'openid profile email offline_access reports:read',
-    prompt: 'consent',
-  });
-  await page.goto(`${place.base}/oauth2/authorize?${query.toString()}`);
+  await page.goto(signinAt(place, 'consent'));
   await arrive(page, 'Sign in');
   return page.url();
+}
+
+/** The address at which a sign-in begins. */
+export function signinAt({ base, client, callback }: JourneyPlace, prompt: string): string {
+  const query = new URLSearchParams({
+    client_id: client.id,
+    response_type: 'code',
+    redirect_uri: callback,
+    scope: 'openid profile email offline_access reports:read',
+    prompt,
+  });
+  return `${base}/oauth2/authorize?${query.toString()}`;
 }
 
 /** The link in the newest message. */
@@ -357,8 +430,7 @@ async function arriveAtClient(page: Page, { callback }: JourneyPlace, said: stri
   if (!page.url().includes(said)) throw new Error(`the client was told ${page.url()}, and not ${said}`);
 }
 
-async function expectFocus(page: Page, label: string): Promise<void> {
-  const id = await page.getByLabel(label).getAttribute('id');
+async function expectFocus(page: Page, id: string): Promise<void> {
   const focused = await page.evaluate<string>('document.activeElement.id');
-  if (focused !== id) throw new Error(`the cursor is in ${focused}, and not in ${label}`);
+  if (focused !== id) throw new Error(`the cursor is in ${focused}, and not in ${id}`);
 }

@@ -3,6 +3,7 @@ import { formatDuration, parseDuration } from '../../../lib/durations.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import { isWildHost } from '../../../lib/hosts.ts';
 import { cleanText } from './text-rules.ts';
+import { cleanUrl } from './url-rules.ts';
 
 /** A placeholder for the token when a link is checked. */
 const sampleToken = 'sample-of-a-token';
@@ -16,7 +17,7 @@ export function cleanSettings<Given extends Partial<AppSettings>>(
   settings: Given,
   production: boolean,
 ): Given {
-  const { session_ttl, refresh_ttl, allowed_origins, links, mail_from } = settings;
+  const { session_ttl, refresh_ttl, allowed_origins, home_url, links, mail_from } = settings;
   return {
     ...settings,
     ...(session_ttl === undefined ? {} : { session_ttl: within('session_ttl', session_ttl, '1m', '24h') }),
@@ -24,6 +25,9 @@ export function cleanSettings<Given extends Partial<AppSettings>>(
     ...(allowed_origins === undefined
       ? {}
       : { allowed_origins: [...new Set(allowed_origins.map(cleanOrigin))] }),
+    ...(typeof home_url === 'string'
+      ? { home_url: cleanUrl('settings.home_url', home_url, production) }
+      : {}),
     ...(links === undefined ? {} : { links: checkLinks(links, production) }),
     ...(typeof mail_from === 'string'
       ? { mail_from: cleanText('settings.mail_from', mail_from) || null }

@@ -172,7 +172,7 @@ describe('impersonate', () => {
     const token = await mint(server.db, { sub: admin.user.id, scope: 'auth:admin' });
     expect(await refusal((await api.user()).id, token)).toEqual([
       403,
-      'an access token cannot impersonate: a session can',
+      'an access token cannot impersonate; sign in with a session',
     ]);
   });
 
@@ -186,7 +186,7 @@ describe('impersonate', () => {
     const { session_token } = await impersonate(other.user, admin.session_token);
     expect(await refusal((await api.user()).id, session_token)).toEqual([
       403,
-      'not while impersonating',
+      'not allowed while impersonating',
       'impersonated',
     ]);
   });
@@ -255,7 +255,7 @@ describe('inside an impersonation', () => {
       for (const path of [`/users/${id}`, `/users/${id}/mfa`])
         expect(await api.refusal('DELETE', path, { token })).toEqual([
           403,
-          'not while impersonating',
+          'not allowed while impersonating',
           'impersonated',
         ]);
   });

@@ -100,7 +100,8 @@ async function callerNow(
   { sql, tenant }: Write,
   { session, userId, scopes, credential }: Context,
 ): Promise<{ held: readonly string[]; remaining: number }> {
-  if (credential.kind === 'token') throw Forbidden('an access token cannot impersonate: a session can');
+  if (credential.kind === 'token')
+    throw Forbidden('an access token cannot impersonate; sign in with a session');
   if (session === null || userId === null)
     return { held: scopes, remaining: credential.kind === 'key' ? impersonationTokenMs : Infinity };
   const remaining = await sessionStore(sql).hold(tenant, session.id);

@@ -89,7 +89,7 @@ describe('inside an impersonation', () => {
     const options = body === undefined ? inside : { ...inside, body };
     expect(await api.refusal(method, path, options)).toEqual([
       403,
-      'not while impersonating',
+      'not allowed while impersonating',
       'impersonated',
     ]);
     expect((await api.send('GET', '/me', inside)).id).toBe(own.user.id);

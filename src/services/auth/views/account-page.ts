@@ -1,6 +1,6 @@
 import { markup } from '../../../http/html.ts';
 import type { PageView } from './layout.ts';
-import { button, form } from './parts.ts';
+import { accountCard, button, form } from './parts.ts';
 import type { InteractionFrame } from './signin-page.ts';
 
 export interface AccountPage extends InteractionFrame {
@@ -13,7 +13,7 @@ export const accountPage = ({ paths, csrf, clientName, account }: AccountPage): 
   title: 'Choose an account',
   body: markup`<h1>Choose an account</h1>
 <p class="lead">to continue to ${clientName}</p>
-<div class="account"><strong>${account}</strong><a href="${paths.page}?switch_account=true">Use another account</a></div>
-${form(paths.account, csrf, button(`Continue as ${account}`))}
-${form(paths.abort, csrf, button('Cancel', 'plain'))}`,
+${accountCard(account, `${paths.page}?switch_account=true`)}
+${form(paths.account, csrf, button('Continue'))}
+${form(paths.abort, csrf, button('Cancel', 'quiet'))}`,
 });

@@ -1,6 +1,8 @@
 import { markup } from '../../../http/html.ts';
+import { pictures } from './icons.ts';
 import type { PageView } from './layout.ts';
-import { button, field, focusOf, form, hidden, notice, titled } from './parts.ts';
+import { endPage } from './message-pages.ts';
+import { button, field, focusOf, form, hidden, notice, titled, type WayOn } from './parts.ts';
 import type { Problems } from './problems.ts';
 import { newPassword } from './signup-page.ts';
 
@@ -13,6 +15,8 @@ export interface TokenPage {
 export interface ForgotPasswordPage extends Omit<TokenPage, 'token'> {
   readonly appId: string;
   readonly email: string;
+  /** Back to where the user came from. */
+  readonly way: WayOn | undefined;
   readonly problems?: Problems | undefined;
 }
 
@@ -21,11 +25,12 @@ export const forgotPasswordPage = ({
   csrf,
   appId,
   email,
+  way,
   problems,
 }: ForgotPasswordPage): PageView => ({
   title: titled('Reset your password', problems),
   body: markup`<h1>Reset your password</h1>
-<p class="lead">We send you a message with a link to choose a new one.</p>
+<p class="lead">Enter your email address, and we will send you a link to choose a new password.</p>
 ${notice(problems?.summary)}
 ${form(
   action,
@@ -36,17 +41,21 @@ ${form(
     problems,
     'email',
   ),
-  button('Send the link'),
-)}`,
+  button('Send link'),
+)}${way && markup`\n<p class="links"><a href="${way.href}">${way.text}</a></p>`}`,
 });
 
-/** The page is the same whether or not the account exists. */
-export const messageSentPage = (email: string): PageView => ({
-  title: 'Look into your mail',
-  body: markup`<h1>Look into your mail</h1>
-<p>If there is an account with the address <strong>${email}</strong>, a message with a link is on its way to it. The link is good for one hour.</p>
-<p class="hint">Nothing came? Look into the folder for unwanted mail, or try again in a few minutes.</p>`,
-});
+/** The page is the same whether or not the account exists. `again` is where another message can be requested. */
+export const messageSentPage = (email: string, again: string, way: WayOn | undefined): PageView =>
+  endPage(
+    'Check your email',
+    markup`If there is an account for <strong>${email}</strong>, we have sent it a link to choose a new password. The link works for one hour.`,
+    {
+      picture: pictures.mail,
+      hint: markup`Did nothing arrive? Look in your spam folder, or <a href="${again}">ask for another link</a> in a few minutes.`,
+      way,
+    },
+  );
 
 export interface ResetPasswordPage extends TokenPage {
   /** The account whose password it is, for password managers and people alike. */
@@ -60,7 +69,7 @@ export const resetPasswordPage = (shown: ResetPasswordPage): PageView => {
   return {
     title: titled('Choose a new password', problems),
     body: markup`<h1>Choose a new password</h1>
-<p class="lead">for ${account}. You will be signed out everywhere.</p>
+<p class="lead">for <strong>${account}</strong>. You will be signed out everywhere.</p>
 ${notice(problems?.summary)}
 ${form(
   action,
@@ -72,11 +81,11 @@ ${form(
   };
 };
 
-export const passwordChangedPage: PageView = {
-  title: 'Your password is changed',
-  body: markup`<h1>Your password is changed</h1>
-<p>Sign in with it from now on. You can close this page.</p>`,
-};
+export const passwordChangedPage = (way: WayOn | undefined): PageView =>
+  endPage('Your password has been changed', 'Use the new one the next time you sign in.', {
+    picture: pictures.done,
+    way,
+  });
 
 export interface VerifyEmailPage extends TokenPage {
   readonly email: string;
@@ -86,13 +95,13 @@ export interface VerifyEmailPage extends TokenPage {
 export const verifyEmailPage = ({ action, csrf, token, email, problems }: VerifyEmailPage): PageView => ({
   title: titled('Verify your email address', problems),
   body: markup`<h1>Verify your email address</h1>
-<p class="lead">Is <strong>${email}</strong> yours?</p>
+<p class="lead">Does <strong>${email}</strong> belong to you?</p>
 ${notice(problems?.summary)}
 ${form(action, csrf, hidden('token', token), button('Yes, verify it'))}`,
 });
 
-export const emailVerifiedPage: PageView = {
-  title: 'Your email address is verified',
-  body: markup`<h1>Your email address is verified</h1>
-<p>Thank you. You can close this page.</p>`,
-};
+export const emailVerifiedPage = (way: WayOn | undefined): PageView =>
+  endPage('Your email address is verified', 'Thank you. Nothing else is needed.', {
+    picture: pictures.done,
+    way,
+  });

@@ -23,7 +23,7 @@ describe('a form is refused', () => {
     ['that carries nothing', cookie, 'one', ''],
     ['that carries something of the same length', cookie, 'one', 'é'.repeat(shown.csrf.length)],
   ])('%s', (_, header, subject, given) => {
-    expect(() => csrf.check(header, subject, given)).toThrow('csrf: not of this page');
+    expect(() => csrf.check(header, subject, given)).toThrow('csrf: does not belong to this page');
   });
 });
 

@@ -34,7 +34,7 @@ export function createCsrf(sealer: Sealer, scope: CookieScope): Csrf {
       const cookie = known(header);
       const presented = Buffer.from(given, 'base64url');
       if (cookie === undefined || !sealer.verifies(purpose, '', boundTo(subject, cookie), presented))
-        throw Invalid('csrf: not of this page');
+        throw Invalid('csrf: does not belong to this page');
     },
   };
 }

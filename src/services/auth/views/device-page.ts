@@ -1,9 +1,10 @@
 import { markup } from '../../../http/html.ts';
-import { scopeItem } from './consent-page.ts';
-import { errorPage } from './message-pages.ts';
+import { pictures } from './icons.ts';
+import { endPage, errorPage } from './message-pages.ts';
 import type { PageView } from './layout.ts';
 import { button, field, hidden, notice, titled } from './parts.ts';
 import type { Problems } from './problems.ts';
+import { scopeList } from './scopes.ts';
 
 interface DeviceFrame {
   /** The target of the forms. */
@@ -22,7 +23,7 @@ export interface DeviceCodePage extends DeviceFrame {
 export const deviceCodePage = ({ action, xsrf, userCode, problems }: DeviceCodePage): PageView => ({
   title: titled('Connect a device', problems),
   body: markup`<h1>Connect a device</h1>
-<p class="lead">Type the code that your device shows.</p>
+<p class="lead">Enter the code that your device shows.</p>
 ${notice(problems?.summary)}
 <form method="post" action="${action}">${hidden('xsrf', xsrf)}${field(
     {
@@ -30,9 +31,9 @@ ${notice(problems?.summary)}
       label: 'Code',
       value: userCode,
       fill: 'off',
-      hint: 'Eight letters, like WDJB-MJHT. Go on only if it is the code on a device that is in front of you.',
+      hint: 'The code has eight letters, like WDJB-MJHT. Continue only if it is on a device in front of you.',
       longest: 64,
-      className: 'code',
+      kind: 'code',
     },
     problems,
     'user_code',
@@ -58,37 +59,43 @@ export const deviceConfirmPage = ({ action, xsrf, ...shown }: DeviceConfirmPage)
   return {
     title: `Connect ${clientName}?`,
     body: markup`<h1>Connect ${clientName}?</h1>
-<p class="lead">A device asks for access to your account. Go on only if it is in front of you and shows this code:</p>
+<p class="lead">A device asks for access to your account. Continue only if it is in front of you and shows this code:</p>
 <p class="device-code"><code>${userCode}</code></p>
-<h2>It will be able to</h2>
-<ul class="scopes">${scopes.map(scopeItem)}</ul>${
+${scopeList(scopes)}${
       askedFrom !== undefined &&
       markup`
-<p class="hint after">It asked from the address ${askedFrom}.</p>`
+<p class="hint after">The device asked from the address ${askedFrom}.</p>`
     }
-<div class="pair">${decision('abort', 'It is not mine', 'plain')}${decision('confirm', 'Connect', 'primary')}</div>`,
+<div class="pair">${decision('abort', 'Not my device', 'plain')}${decision('confirm', 'Connect', 'primary')}</div>`,
   };
 };
 
-export const deviceConnectedPage = (clientName: string): PageView => ({
-  title: 'Your device is connected',
-  body: markup`<h1>Your device is connected</h1>
-<p>${clientName} goes on by itself in a moment. You can close this page.</p>`,
-});
+export const deviceConnectedPage = (clientName: string): PageView =>
+  endPage(
+    'Your device is connected',
+    `Go back to your device: ${clientName} continues by itself in a moment.`,
+    {
+      picture: pictures.done,
+      way: undefined,
+    },
+  );
 
-export const deviceRefusedPage = (): PageView => ({
-  title: 'The device was not connected',
-  body: markup`<h1>The device was not connected</h1>
-<p>It has no access to your account. You can close this page.</p>`,
-});
+export const deviceRefusedPage = (start: string): PageView =>
+  endPage('The device was not connected', 'It has no access to your account.', {
+    picture: pictures.refused,
+    way: { href: start, text: 'Enter another code' },
+  });
 
-/** The form is from a page that this browser was not shown. */
-export const deviceStalePage = (): PageView =>
-  errorPage('This page is out of date', 'Open it again, and type the code that your device shows.');
+/** The form is from a page that this browser was not shown. `start` is where a code is entered. */
+export const deviceStalePage = (start: string): PageView =>
+  errorPage('This page is out of date', 'Enter the code that your device shows once more.', {
+    way: { href: start, text: 'Enter the code again' },
+  });
 
 /** The authorization of the device was lost; only the device can start again. */
-export const deviceGonePage = (): PageView =>
-  errorPage(
-    'This sign-in is over',
-    'It took too long, was finished, or began in another browser. Ask your device for a new code.',
+export const deviceGonePage = (start: string): PageView =>
+  endPage(
+    'This sign-in has ended',
+    'It was completed, it took too long, or it was started in another browser. Ask your device for a new code.',
+    { picture: pictures.over, way: { href: start, text: 'Enter a new code' } },
   );

@@ -13,7 +13,7 @@ export const formAnswerPage = (
 ): PageView => ({
   title: 'Continue',
   body: markup`<h1>Continue</h1>
-<p class="lead">You are on the way back to ${clientName ?? 'where you came from'}.</p>
+<p class="lead">You are being returned to ${clientName ?? 'where you came from'}.</p>
 <form method="post" action="${to}">${fields.map(([name, value]) => hidden(name, value))}${button('Continue')}</form>`,
   leadsTo: ['http:', 'https:', formActionSource(to)].filter((source) => source !== undefined),
   script: 'document.forms[0].submit()',

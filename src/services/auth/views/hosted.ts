@@ -7,6 +7,7 @@ import { clearCookie, cookieOf, setCookie } from './cookies.ts';
 import { createCsrf } from './csrf.ts';
 import type { PageView } from './layout.ts';
 import { lookOf } from './look.ts';
+import { originCookie } from './origin.ts';
 import { answerPage } from './page-answer.ts';
 import type { Problems } from './problems.ts';
 
@@ -39,6 +40,8 @@ export interface Hosted {
   check(context: Context, subject: string, csrf: string): void;
   /** Returns the origin of a request, with the device token if the browser signed in before. */
   visit(context: Context): Visit;
+  /** Returns the cookie by which the browser remembers the sign-in that it began. */
+  originCookie(clientId: string, uid: string): string;
   /** Returns the cookies by which the browser is recognised as the device; none for a known device. */
   deviceCookies(deviceToken: string | undefined): string[];
   /** The sign-in that waits for its second factor, kept in a cookie of one page only. */
@@ -84,6 +87,7 @@ export function createHosted({ db, sealer, issuer }: Pick<Deps, 'db' | 'sealer' 
     },
     check: ({ cookie }, subject, given) => csrf.check(cookie, subject, given),
     visit: (context) => visitOf(context, cookieOf(context.cookie, deviceCookie)),
+    originCookie: (clientId, uid) => originCookie(everywhere, clientId, uid),
     deviceCookies: (value) =>
       value === undefined
         ? []

@@ -2,10 +2,13 @@ import type { ChallengeMethod, FormField } from '../../../../generated/auth/type
 import { type Markup, markup } from '../../../http/html.ts';
 import type { TokenPage } from './account-pages.ts';
 import { questionFields, type Typed } from './form-fields.ts';
+import { pictures } from './icons.ts';
 import type { PageView } from './layout.ts';
+import { endPage } from './message-pages.ts';
 import { factorForms } from './mfa-page.ts';
-import { button, field, focusOf, form, hidden, notice, titled } from './parts.ts';
+import { button, field, focusOf, form, hidden, notice, titled, type WayOn } from './parts.ts';
 import type { Problems } from './problems.ts';
+import { forgotLink } from './signin-page.ts';
 import { newPassword } from './signup-page.ts';
 
 /** How a user can accept: with an existing account, by opening one, or not at all. */
@@ -32,16 +35,16 @@ export const invitationPage = (shown: InvitationPage): PageView => {
   return {
     title: titled(`Join ${organization}`, problems),
     body: markup`<h1>Join ${organization}</h1>
-<p class="lead">You are invited to ${organization} on ${app} as ${role}. The invitation is for <strong>${email}</strong>.</p>
+<p class="lead">You have been invited to join ${organization} on ${app} with the role ${role}. The invitation is for <strong>${email}</strong>.</p>
 ${notice(problems?.summary)}
 ${acceptForm(shown)}
-${form(action, csrf, hidden('token', token), hidden('decision', 'decline'), button('Decline', 'plain'))}`,
+${form(action, csrf, hidden('token', token), hidden('decision', 'decline'), button('Decline', 'quiet'))}`,
   };
 };
 
 function acceptForm({ action, csrf, token, email, acceptance, typed, problems }: InvitationPage): Markup {
   if (acceptance.as === 'nobody')
-    return markup`<p>To join, you need an account with this address, and new ones are not open to sign-up. Ask whoever invited you.</p>`;
+    return markup`<p>To join, you need an account with this address, but this app does not accept new accounts. Ask the person who invited you for help.</p>`;
   const carried = [hidden('token', token), hidden('decision', 'accept'), account(email)];
   if (acceptance.as === 'account')
     return markup`${form(
@@ -55,13 +58,13 @@ function acceptForm({ action, csrf, token, email, acceptance, typed, problems }:
           type: 'password',
           fill: 'current-password',
           longest: 256,
+          aside: forgotLink(acceptance.forgot),
         },
         problems,
         'password',
       ),
       button('Accept'),
-    )}
-<p class="links"><a href="${acceptance.forgot}">Forgot your password?</a></p>`;
+    )}`;
   const { fewestCharacters, questions } = acceptance;
   const focus = focusOf(problems, 'name', 'password', ...questions.map(({ key }) => `field.${key}`));
   return form(
@@ -97,19 +100,16 @@ export const invitationFactorPage = (shown: InvitationFactorPage): PageView => {
   return {
     title: titled('Confirm that it is you', problems),
     body: markup`<h1>Confirm that it is you</h1>
-<p class="lead">Your account is protected by a second step. Then you join ${organization}.</p>
+<p class="lead">Your account is protected by a second step. After it, you join ${organization}.</p>
 ${factorForms({ action, send: undefined, csrf, carried, methods, texted: false, tried, problems })}`,
   };
 };
 
-export const joinedPage = (organization: string): PageView => ({
-  title: `You joined ${organization}`,
-  body: markup`<h1>You joined ${organization}</h1>
-<p>You can sign in and close this page.</p>`,
-});
+export const joinedPage = (organization: string, way: WayOn | undefined): PageView =>
+  endPage(`You joined ${organization}`, 'You can sign in now.', { picture: pictures.done, way });
 
-export const declinedPage = (organization: string): PageView => ({
-  title: 'You declined',
-  body: markup`<h1>You declined</h1>
-<p>The invitation to ${organization} is over. You can close this page.</p>`,
-});
+export const declinedPage = (organization: string, way: WayOn | undefined): PageView =>
+  endPage('You declined the invitation', `You have not joined ${organization}.`, {
+    picture: pictures.refused,
+    way,
+  });

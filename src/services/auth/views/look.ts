@@ -6,25 +6,41 @@ import type { BrandColors } from './colors.ts';
 
 /** How the pages look, for an app or one of its organizations. */
 export interface Look
-  extends BrandColors, Pick<Brand, 'logo_url' | 'font_family' | 'tagline' | 'custom_css'> {
+  extends BrandColors, Pick<Brand, 'logo_url' | 'color_scheme' | 'font_family' | 'tagline' | 'custom_css'> {
   /** The name of the company or app that the page belongs to. */
   readonly name: string;
 }
+
+/** The accent of pages without branding, and of a branding that chooses none: the default of the contract. */
+const plainAccent = '#7c3aed';
+/** The primary colour of a branding that chooses none: the default of the contract. */
+const plainPrimary = '#18181b';
 
 /** The look of pages that belong to no app, and of apps without branding. */
 export const plainLook = (name: string): Look => ({
   name,
   logo_url: null,
   tagline: '',
-  primary_color: '#18181b',
+  primary_color: plainAccent,
   background_color: '#ffffff',
-  accent_color: '#7c3aed',
+  accent_color: plainAccent,
+  color_scheme: 'system',
   font_family: '',
   custom_css: '',
+});
+
+/** The look that a branding describes. */
+export const lookFrom = (brand: Brand, app: Pick<KnownApp, 'name'>): Look => ({
+  ...brand,
+  name: brand.company_name || app.name,
+  accent_color:
+    brand.accent_color === plainAccent && brand.primary_color !== plainPrimary
+      ? brand.primary_color
+      : brand.accent_color,
 });
 
 /** Returns the branding of the organization, otherwise of the app, otherwise the plain look. */
 export async function lookOf(sql: Sql, app: KnownApp, orgId: string | null): Promise<Look> {
   const brand = await brandingStore(sql).of(app.tenant, app.id, orgId ?? undefined);
-  return brand ? { ...brand, name: brand.company_name || app.name } : plainLook(app.name);
+  return brand ? lookFrom(brand, app) : plainLook(app.name);
 }

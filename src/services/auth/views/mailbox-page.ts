@@ -4,16 +4,17 @@ import type { PageView } from './layout.ts';
 
 /** The newest messages to users, none of which was really sent. Their links work. */
 export const mailboxPage = (messages: readonly Message[]): PageView => ({
-  title: 'Messages to users',
-  body: markup`<h1>Messages to users</h1>
-<p class="lead">Mail and texts that were not really sent, newest first. <a href="">Look for new ones</a></p>
-${messages.length === 0 ? markup`<p>There is none yet. Sign somebody up, and the message to them is here.</p>` : messages.map(article)}`,
+  title: 'Development mailbox',
+  wide: true,
+  body: markup`<h1>Development mailbox</h1>
+<p class="lead">This server keeps emails and texts to users here instead of sending them. The newest come first. <a href="">Refresh</a></p>
+${messages.length === 0 ? markup`<p class="said">There are no messages yet. When somebody signs up, the message to them appears here.</p>` : messages.map(article)}`,
 });
 
 const article = ({ subject, to, kind, created_at, text }: Message): Markup => markup`<article>
 <h2>${subject === '' ? 'Text message' : subject}</h2>
 <p class="hint">To ${to} · ${kind.replaceAll('_', ' ')} · <time datetime="${created_at}">${created_at.slice(0, 19).replace('T', ' ')} UTC</time></p>
-<p class="message">${text === '' ? 'It was handed over, and what it said is kept nowhere.' : linked(text)}</p>
+<p class="message">${text === '' ? 'This message was delivered, and its text was not kept.' : linked(text)}</p>
 </article>
 `;
 

@@ -30,14 +30,15 @@ export function mfaPage({ paths, csrf, ...shown }: MfaPage): PageView {
     body: markup`<h1>Confirm that it is you</h1>
 <p class="lead">Your account is protected by a second step.</p>
 ${factorForms({ ...shown, csrf, action: paths.mfa, send: paths.send })}
-<p class="links"><a href="${paths.page}?switch_account=true">Start again</a></p>
-${form(paths.abort, csrf, button('Cancel', 'plain'))}`,
+<p class="links"><a href="${paths.page}?switch_account=true">Use another account</a></p>
+${form(paths.abort, csrf, button('Cancel', 'quiet'))}`,
   };
 }
 
-/** One form per method: the one tried last, otherwise the first, is open; the others are a click away. */
+/** One form per method: the one tried last, otherwise the one that a code was texted for, otherwise the first, is open; the others are a click away. */
 export function factorForms({ methods, tried, problems, ...shown }: FactorForms): Markup {
-  const first = tried !== undefined && methods.includes(tried) ? tried : methods[0];
+  const wanted = tried ?? (shown.texted ? 'sms' : undefined);
+  const first = wanted !== undefined && methods.includes(wanted) ? wanted : methods[0];
   const others = methods.filter((method) => method !== first);
   return markup`${notice(problems?.summary)}
 ${first && factorForm(first, { methods, problems, ...shown }, true)}
@@ -54,8 +55,8 @@ const invitations: Readonly<Record<ChallengeMethod, string>> = {
 };
 
 const labels: Readonly<Record<ChallengeMethod, string>> = {
-  totp: 'Code of your authenticator app',
-  sms: 'Code of the text message',
+  totp: 'Code from your authenticator app',
+  sms: 'Code from the text message',
   recovery: 'Recovery code',
 };
 
@@ -73,9 +74,12 @@ function factorForm(method: ChallengeMethod, shown: FactorForms, open: boolean):
         label: labels[method],
         fill: method === 'recovery' ? 'off' : 'one-time-code',
         inputMode: method === 'recovery' ? 'text' : 'numeric',
-        longest: 32,
-        className: 'code',
-        hint: method === 'recovery' ? 'One of the ten that you were given, like 7kq2-m9xd-r4tw.' : undefined,
+        longest: method === 'recovery' ? 32 : 6,
+        kind: method === 'recovery' ? 'code' : 'digits',
+        hint:
+          method === 'recovery'
+            ? 'Enter one of the recovery codes that you saved, such as 7kq2-m9xd-r4tw.'
+            : undefined,
       },
       problems,
       open ? 'code' : undefined,

@@ -15,17 +15,20 @@ const wrong = 'This is not right.';
 test.each<[Error, { summary?: string; fields?: Record<string, string>; status?: number }]>([
   [InvalidCredentials(), { summary: wrong }],
   [UserBanned(), { summary: 'This account is suspended.' }],
-  [WeakPassword('is too common'), { fields: { password: 'Is too common.' } }],
-  [Invalid('email: must be an email address'), { fields: { email: 'Must be an email address.' } }],
+  [WeakPassword('is too common'), { fields: { password: 'The password is too common.' } }],
+  [
+    Invalid('email: must be an email address'),
+    { fields: { email: 'The address must be an email address.' } },
+  ],
   [Invalid('metadata: at most 64 members'), { summary: 'Metadata: at most 64 members.' }],
-  [Invalid('sms is not configured'), { summary: 'Sms is not configured.' }],
+  [Invalid('sms is not configured'), { summary: 'Text messages cannot be sent here.' }],
   [
     FormInvalid([{ field: 'metadata.company', message: 'required' }]),
-    { fields: { 'field.company': 'This is needed.' } },
+    { fields: { 'field.company': 'Answer this question.' } },
   ],
-  [Conflict('username already taken'), { fields: { username: 'This username is taken.' } }],
-  [Conflict('already a member'), { summary: 'Already a member.' }],
-  [Throttled(3), { summary: 'Too many tries. Try again in 3 seconds.', status: 429 }],
+  [Conflict('username already taken'), { fields: { username: 'This username is already taken.' } }],
+  [Conflict('already a member'), { summary: 'You are already a member.' }],
+  [Throttled(3), { summary: 'Too many attempts. Try again in 3 seconds.', status: 429 }],
 ])('%s', (thrown, { summary, fields = {}, status = 400 }) => {
   const problems = problemsOf(thrown, wrong);
   expect([problems.status, problems.summary, problems.fields]).toEqual([status, summary, fields]);

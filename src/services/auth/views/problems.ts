@@ -16,13 +16,13 @@ export interface Problems {
 const reasons: Partial<Record<ErrorReason, string>> = {
   user_banned: 'This account is suspended.',
   email_not_verified: 'Verify your email address first: open the link in the message that we sent you.',
-  signup_disabled: 'New accounts are not open to sign-up.',
+  signup_disabled: 'This app does not accept new accounts.',
 };
 
 /** Conflicts of an account, by the API's message. */
 const taken: Readonly<Record<string, readonly [field: string, problem: string]>> = {
-  'email already taken': ['email', 'There is an account with this address. Sign in instead.'],
-  'username already taken': ['username', 'This username is taken.'],
+  'email already taken': ['email', 'There is already an account with this address. Sign in instead.'],
+  'username already taken': ['username', 'This username is already taken.'],
 };
 
 /**
@@ -43,26 +43,50 @@ export function problemsOf(thrown: unknown, wrong: string): Problems {
   if (details) return problems(undefined, Object.fromEntries(details.map(ofAnswer)));
   const conflict = kind === 'conflict' ? taken[message] : undefined;
   if (conflict) return problems(undefined, { [conflict[0]]: conflict[1] });
+  const told = wholes[message];
+  if (told !== undefined) return problems(told);
   if (kind === 'conflict' || kind === 'forbidden') return problems(sentence(message));
   if (kind !== 'invalid' || reason === 'invalid_token') throw thrown;
   const [, name = '', problem = ''] = /^([a-z_]+): (.*)$/s.exec(message) ?? [];
-  const told = problem.startsWith('must match') ? (patterns[name] ?? problem) : problem;
-  return typed.has(name) ? problems(undefined, { [name]: sentence(told) }) : problems(sentence(message));
+  const meant = problem.startsWith('must match') ? (patterns[name] ?? problem) : problem;
+  const subject = subjects[name];
+  return subject === undefined
+    ? problems(sentence(message))
+    : problems(undefined, { [name]: about(subject, meant) });
 }
 
 /** The meaning of the contract's patterns, in words. */
 const patterns: Readonly<Record<string, string>> = {
-  username: 'must begin with a letter or digit; dots, dashes and underscores may follow',
+  username: 'must begin with a letter or a digit; dots, dashes and underscores may follow',
 };
 
-/** Fields that have the same name on pages as in the API. */
-const typed: ReadonlySet<string> = new Set(['email', 'username', 'password', 'new_password', 'name', 'code']);
+/** Problems with a whole form, by the API's message. */
+const wholes: Readonly<Record<string, string>> = {
+  'already a member': 'You are already a member.',
+  'sms is not configured': 'Text messages cannot be sent here.',
+};
+
+/** The subjects of sentences about fields that have the same name on pages as in the API. */
+const subjects: Readonly<Record<string, string>> = {
+  email: 'The address',
+  username: 'The username',
+  password: 'The password',
+  new_password: 'The password',
+  name: 'The name',
+  code: 'The code',
+};
+
+/** The API's messages begin with the name of the field, so their problems are sentences without a subject. */
+const about = (subject: string, problem: string) =>
+  /^(is|are|has|must|may|can|cannot|does|repeats)\b/.test(problem)
+    ? sentence(`${subject} ${problem}`)
+    : sentence(problem);
 
 /** An answer to a question of a form is a field of the question's name. */
 const ofAnswer = ({ field, message }: ErrorDetail) =>
   [
     field.replace(/^metadata\./, 'field.'),
-    message === 'required' ? 'This is needed.' : sentence(message),
+    message === 'required' ? 'Answer this question.' : about('The answer', message),
   ] as const;
 
 const problems = (summary: string | undefined, fields: Record<string, string> = {}): Problems => ({
@@ -74,7 +98,7 @@ const problems = (summary: string | undefined, fields: Record<string, string> = 
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-const later = (seconds: number) => `Too many tries. Try again in ${waiting(seconds)}.`;
+const later = (seconds: number) => `Too many attempts. Try again in ${waiting(seconds)}.`;
 
 /** A waiting time in words. */
 export function waiting(seconds: number): string {

@@ -1,4 +1,4 @@
-import { markup } from '../../../http/html.ts';
+import { type Markup, markup } from '../../../http/html.ts';
 import type { PageView } from './layout.ts';
 import { button, field, focusOf, form, notice, titled } from './parts.ts';
 import type { Problems } from './problems.ts';
@@ -47,15 +47,23 @@ ${form(
     focus,
   ),
   field(
-    { name: 'password', label: 'Password', type: 'password', fill: 'current-password', longest: 256 },
+    {
+      name: 'password',
+      label: 'Password',
+      type: 'password',
+      fill: 'current-password',
+      longest: 256,
+      aside: forgotLink(paths.forgot),
+    },
     problems,
     focus,
   ),
   button('Sign in'),
 )}
-<p class="links"><a href="${paths.forgot}">Forgot your password?</a>${
-      signupEnabled && markup`<a href="${paths.signup}">Create an account</a>`
-    }</p>
-${form(paths.abort, csrf, button('Cancel', 'plain'))}`,
+${signupEnabled && markup`<p class="links">New here? <a href="${paths.signup}">Create an account</a></p>`}
+${form(paths.abort, csrf, button('Cancel', 'quiet'))}`,
   };
 }
+
+/** The link beside the label of a password. */
+export const forgotLink = (href: string): Markup => markup`<a href="${href}">Forgot password?</a>`;

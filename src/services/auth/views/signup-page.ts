@@ -55,7 +55,7 @@ ${form(
   questionFields(questions, typed, problems, focus),
   button('Create account'),
 )}
-<p class="links"><a href="${paths.page}">Sign in to an account you have</a></p>`,
+<p class="links">Already have an account? <a href="${paths.page}">Sign in</a></p>`,
   };
 }
 
@@ -74,7 +74,7 @@ export const newPassword = (
       fill: 'new-password',
       longest: 256,
       shortest: fewestCharacters,
-      hint: `At least ${fewestCharacters} characters, and not a common password.`,
+      hint: `Use at least ${fewestCharacters} characters, and avoid common passwords.`,
     },
     problems,
     focus,

@@ -53,7 +53,7 @@ export function checkCoupon({
     throw Invalid(`${type === 'percentage' ? 'amount' : 'percentage'}: not for a coupon of this type`);
   if (amount !== null && amount.amount === 0) throw Invalid('amount.amount: must be more than 0');
   if (amount !== null && !isCurrency(amount.currency))
-    throw Invalid('amount.currency: not the code of a currency');
+    throw Invalid('amount.currency: must be a currency code');
   if (duration === 'repeating' && duration_periods === null)
     throw Invalid('duration_periods: required for a repeating coupon');
   if (duration !== 'repeating' && duration_periods !== null)

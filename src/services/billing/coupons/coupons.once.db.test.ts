@@ -80,7 +80,7 @@ describe('create', () => {
     ['percentage: not for a coupon of this type', { type: 'amount', amount: usd(5) }],
     ['amount.amount: must be more than 0', { type: 'amount', percentage: null, amount: usd(0) }],
     [
-      'amount.currency: not the code of a currency',
+      'amount.currency: must be a currency code',
       { type: 'amount', percentage: null, amount: { amount: 1, currency: 'xyq' } },
     ],
     ['duration_periods: required for a repeating coupon', { duration: 'repeating' }],

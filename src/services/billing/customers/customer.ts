@@ -29,7 +29,7 @@ export const toldOf = ({
 /** Checks what the contract cannot say about a request. @throws `invalid_email`, or Invalid naming the member */
 export function checkTerms({ email, currency, metadata }: CustomerUpdate): void {
   if (email !== undefined && !isEmail(email)) throw Refused('invalid_email', 'email: not an email address');
-  if (currency !== undefined && !isCurrency(currency)) throw Invalid('currency: not the code of a currency');
+  if (currency !== undefined && !isCurrency(currency)) throw Invalid('currency: must be a currency code');
   if (metadata !== undefined) checkMetadata(metadata);
 }
 

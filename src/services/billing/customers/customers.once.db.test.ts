@@ -84,7 +84,7 @@ describe('create', () => {
     [noEmail, { email: 'a@b@acme.example' }],
     [noEmail, { email: 'a b@acme.example' }],
     [noEmail, { email: 'a@acme' }],
-    [[400, 'invalid_input', 'currency: not the code of a currency'], { currency: 'xyq' }],
+    [[400, 'invalid_input', 'currency: must be a currency code'], { currency: 'xyq' }],
     [
       [400, 'invalid_input', 'metadata: keys must have 1 to 64 characters'],
       { metadata: { ['x'.repeat(65)]: 1 } },

@@ -63,7 +63,7 @@ export async function attach(
   throw kept;
 }
 
-const TooMany = () => Invalid(`customer_id: has ${mostMethods} payment methods already`);
+const TooMany = () => Invalid(`customer_id: already has ${mostMethods} payment methods`);
 
 /** @throws Refused */
 function attachedBy(result: AttachResult): AttachedMethod {

@@ -77,7 +77,7 @@ describe('attaching', () => {
     expect(statuses.filter((status) => status === 201)).toHaveLength(50);
     expect(await defaults(owner)).toHaveLength(1);
     expect(await api.refusal('POST', '/billing/payment-methods', attaching(owner, 'tok_visa'))).toEqual([
-      ...[400, 'invalid_input', 'customer_id: has 50 payment methods already'],
+      ...[400, 'invalid_input', 'customer_id: already has 50 payment methods'],
     ]);
   });
 });

@@ -103,7 +103,7 @@ describe('create', () => {
   });
 
   it.each([
-    ['currency: not the code of a currency', 'invalid_input', { currency: 'xyq' }],
+    ['currency: must be a currency code', 'invalid_input', { currency: 'xyq' }],
     ['features.1.key: duplicate', 'duplicate_feature', { features: [{ key: 'a' }, { key: 'a' }] }],
     [
       'pricing.tiers.0.feature_key: no such feature',

@@ -100,7 +100,7 @@ function newPlan(
   app: string,
   now: number,
 ): Plan {
-  if (!isCurrency(currency)) throw Invalid('currency: not the code of a currency');
+  if (!isCurrency(currency)) throw Invalid('currency: must be a currency code');
   checkMetadata(body.metadata);
   const at = new Date(now).toISOString();
   return {

@@ -20,7 +20,7 @@ export function scanTextOf({ text, messages }: Pick<ScanRequest, 'text' | 'messa
     if (text === undefined) throw Invalid('text: required, unless there are messages');
     return { text, messages: undefined };
   }
-  if (text !== undefined) throw Invalid('messages: not together with text');
+  if (text !== undefined) throw Invalid('messages: cannot be combined with text');
   const spans: MessageSpan[] = [];
   let at = 0;
   let characters = 0;

@@ -75,7 +75,7 @@ describe('a scan', () => {
   it.each([
     [{}, 'text: required, unless there are messages'],
     [{ text: '' }, 'text: must not be empty'],
-    [{ text: 'x', messages: [{ role: 'user', content: 'y' }] }, 'messages: not together with text'],
+    [{ text: 'x', messages: [{ role: 'user', content: 'y' }] }, 'messages: cannot be combined with text'],
     [{ text: 'x', profile: 'nobody' }, 'profile: no enabled profile has this name'],
     [{ text: 'x', detectors: ['pii.nothing'] }, 'detectors[0]: no detector has this id'],
     [{ text: 'x', context: { user_id: 'u'.repeat(257) } }, 'context.user_id: longer than 256 characters'],

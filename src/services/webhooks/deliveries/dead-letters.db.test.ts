@@ -133,7 +133,10 @@ describe('a replay', () => {
 
   it.each<[object, string]>([
     [{}, 'ids: required, unless there is an endpoint_id, event_type, from or to'],
-    [{ ids: [newId('dlq')], event_type: 'a' }, 'ids: not together with endpoint_id, event_type, from and to'],
+    [
+      { ids: [newId('dlq')], event_type: 'a' },
+      'ids: cannot be combined with endpoint_id, event_type, from and to',
+    ],
   ])('of %j is refused', async (body, message) => {
     expect(await one.tools.refusal('POST', '/dlq/replay', { body })).toEqual([400, message]);
   });

@@ -18,7 +18,7 @@ export interface ReplayOutcome {
 export function checkChoice({ ids, endpoint_id, event_type, from, to }: ReplayInput): void {
   const isFiltered = [endpoint_id, event_type, from, to].some((value) => value !== undefined);
   if (ids !== undefined && isFiltered)
-    throw Invalid('ids: not together with endpoint_id, event_type, from and to');
+    throw Invalid('ids: cannot be combined with endpoint_id, event_type, from and to');
   if (ids === undefined && !isFiltered)
     throw Invalid('ids: required, unless there is an endpoint_id, event_type, from or to');
 }

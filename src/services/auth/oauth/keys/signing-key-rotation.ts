@@ -61,7 +61,7 @@ export async function turnKeys(
 function checkRoom(keys: readonly AgedKey[]): void {
   const wait = untilRoom(keys);
   if (wait > 0)
-    throw RateLimited('the key set is full of keys whose tokens are still good: see not_after', {
+    throw RateLimited('the key set is full of keys whose tokens are still valid: see not_after', {
       retryAfter: Math.ceil(wait / 1_000),
     });
 }

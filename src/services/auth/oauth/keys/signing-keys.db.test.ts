@@ -94,7 +94,7 @@ describe('the list', () => {
     ]);
     const refused = rotations.find(({ status }) => status === 429)!;
     expect(refused.body).toEqual({
-      error: 'the key set is full of keys whose tokens are still good: see not_after',
+      error: 'the key set is full of keys whose tokens are still valid: see not_after',
       code: 'RATE_LIMITED',
     });
     const wait = Number(refused.headers.get('retry-after'));
