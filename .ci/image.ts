@@ -7,7 +7,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { freePort, ready } from './running.ts';
 
 const mostMegabytes = 250;
@@ -107,7 +107,7 @@ async function tryOut({ steps }: Stage): Promise<void> {
   );
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const env = { ...Object.fromEntries(set), PORT: String(port), PLINTH_PUBLIC_URL: url };
+  const env = { ...Object.fromEntries(set), PLINTH_LOG: 'warn', PORT: String(port), PLINTH_PUBLIC_URL: url };
   const asRoot = isRoot && (await libraries());
   const start = (words: readonly string[]): ChildProcess => {
     if (asRoot) {
@@ -137,7 +137,11 @@ async function tryOut({ steps }: Stage): Promise<void> {
     const token = (await readFile(join(root, 'data/root-token'), 'utf8')).trim();
     const own = { ...process.env, PLINTH_URL: url, PLINTH_ROOT_TOKEN: token };
     for (const program of ['first-calls', 'first-invoice', 'first-object'])
-      execFileSync(process.execPath, [`examples/${program}.ts`], { env: own, stdio: 'ignore' });
+      execFileSync(process.execPath, [resolve(`examples/${program}.ts`)], {
+        cwd: folder,
+        env: own,
+        stdio: 'ignore',
+      });
   } finally {
     server.kill('SIGTERM');
     const late = setTimeout(() => server.kill('SIGKILL'), 30_000);
