@@ -73,7 +73,8 @@ export const auth: ServiceModule<typeof settings> = {
                 given.sealer,
               ),
               text: 'Open the development mailbox',
-              description: 'Emails and texts to users are not sent during development. They are kept there.',
+              description:
+                'During development, emails and texts to users are not sent. A mailbox keeps them.',
             },
           ],
       alsoAt: { Discovery_authorizationServer: metadataPathOf(issuer) },
