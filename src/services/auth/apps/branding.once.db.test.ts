@@ -43,6 +43,9 @@ describe('the branding of an app', () => {
       updated_at: brand.created_at,
     });
     expect(await api.send('GET', '/branding?app_id=default', { token: null })).toEqual(brand);
+    expect(await api.send('GET', '/client-config?app_id=default', { token: null })).toMatchObject({
+      branding: brand,
+    });
   });
 
   it('is one, also when many are made at once', async () => {

@@ -1,6 +1,6 @@
 import type { Brand } from '../../../../generated/auth/types.ts';
 import { constrained } from '../../../db/constraints.ts';
-import type { Sql } from '../../../db/index.ts';
+import type { Fragment, Sql } from '../../../db/index.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import { constraints } from '../errors.ts';
 
@@ -13,14 +13,14 @@ export const brandingStore = (sql: Sql) => ({
       constraints,
       sql<[Brand]>`
         insert into auth.branding ${sql({ ...brand, org_id: org_id ?? '' })}
-        returning ${columns(sql)}`,
+        returning ${brandColumns(sql)}`,
     );
     return inserted;
   },
 
   async get(tenant: string, app: string, id: string): Promise<Brand> {
     const [brand] = await sql<Brand[]>`
-      select ${columns(sql)} from auth.branding where tenant_id = ${tenant} and app_id = ${app} and id = ${id}`;
+      select ${brandColumns(sql)} from auth.branding where tenant_id = ${tenant} and app_id = ${app} and id = ${id}`;
     if (!brand) throw NotFound('branding');
     return brand;
   },
@@ -28,7 +28,7 @@ export const brandingStore = (sql: Sql) => ({
   /** Returns the branding of the organization, otherwise that of the app. */
   async of(tenant: string, app: string, orgId: string | undefined): Promise<Brand | undefined> {
     const [brand] = await sql<Brand[]>`
-      select ${columns(sql)}
+      select ${brandColumns(sql)}
       from auth.branding
       where tenant_id = ${tenant} and app_id = ${app} and org_id in ('', ${orgId ?? ''})
       order by branding.org_id desc
@@ -58,7 +58,7 @@ export const brandingStore = (sql: Sql) => ({
         font_family = ${brand.font_family}, company_name = ${brand.company_name}, tagline = ${brand.tagline},
         custom_css = ${brand.custom_css}, updated_at = now()
       where tenant_id = ${tenant} and app_id = ${brand.app_id} and id = ${brand.id}
-      returning ${columns(sql)}`;
+      returning ${brandColumns(sql)}`;
     return updated;
   },
 
@@ -69,7 +69,8 @@ export const brandingStore = (sql: Sql) => ({
   },
 });
 
-const columns = (sql: Sql) => sql`
+/** The members of a branding. */
+export const brandColumns = (sql: Sql): Fragment => sql`
   branding.id, branding.app_id, nullif(branding.org_id, '') as org_id, branding.logo_url, branding.primary_color,
   branding.background_color, branding.accent_color, branding.color_scheme, branding.font_family,
   branding.company_name, branding.tagline, branding.custom_css, branding.created_at, branding.updated_at`;

@@ -1,5 +1,6 @@
 import type { Brand, Form } from '../../../../generated/auth/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { brandColumns } from './branding.store.ts';
 
 /** The statement behind the configuration of a sign-up or sign-in screen. */
 export const clientConfigStore = (sql: Sql) => ({
@@ -10,9 +11,7 @@ export const clientConfigStore = (sql: Sql) => ({
         from auth.forms
         where tenant_id = ${tenant} and app_id = ${app} and form_type = 'signup' and active`,
       sql<Brand[]>`
-        select
-          id, app_id, nullif(org_id, '') as org_id, logo_url, primary_color, background_color, accent_color, font_family,
-          company_name, tagline, custom_css, created_at, updated_at
+        select ${brandColumns(sql)}
         from auth.branding
         where tenant_id = ${tenant} and app_id = ${app} and org_id = ''`,
     ]);
