@@ -29,7 +29,7 @@ test('prints an address at which a browser reads the messages to users', async (
   const text = await page.text();
   expect(page.headers.get('content-type')).toMatch(/^text\/html/);
   expect(text).toContain(`To ${email} · verify email`);
-  expect(text).toMatch(/<a href="http:[^"]+verify-email\?token=vrf_\w+">/);
+  expect(text).toMatch(/<a href="http:[^"]+verify-email\?token=vrf_\w+&amp;app_id=default">/);
   expect((await fetch(`${address.slice(0, -4)}AAAA`)).status).toBe(400);
   await server.kill();
 });

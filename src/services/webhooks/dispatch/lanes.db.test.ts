@@ -88,15 +88,16 @@ describe('receivers that hang', () => {
   });
   afterEach(() => hanging.close());
 
-  /** Endpoints with two deliveries each; the tenants are those of the names. */
-  const endpoints = (tenants: readonly string[]) =>
+  const idleEndpoints = (tenants: readonly string[]) =>
     Promise.all(
-      tenants.map(async (tenant_id) => {
-        const id = await one.make.endpoint({ tenant_id, url: hanging.url, timeout_ms: 30_000 });
-        await one.make.deliveries(id, 2);
-        return id;
-      }),
+      tenants.map((tenant_id) => one.make.endpoint({ tenant_id, url: hanging.url, timeout_ms: 30_000 })),
     );
+  /** Endpoints with two deliveries each; the tenants are those of the names. */
+  const endpoints = async (tenants: readonly string[]) => {
+    const ids = await idleEndpoints(tenants);
+    await Promise.all(ids.map((id) => one.make.deliveries(id, 2)));
+    return ids;
+  };
 
   it('and are new leave the places to other tenants, however many there are of a tenant', async () => {
     const bad = await endpoints(Array.from({ length: 40 }, () => 'hostile'));
@@ -136,9 +137,11 @@ describe('receivers that hang', () => {
     const dispatcher = await one.start({ env: { PLINTH_WEBHOOKS_CONCURRENCY: '64' } });
     for (const [tenant, most] of Object.entries({ first: 48, second: 4, third: 2, fourth: 2 })) {
       const before = held.length;
-      const bad = await endpoints(Array.from({ length: most }, () => tenant));
+      const bad = await idleEndpoints(Array.from({ length: most }, () => tenant));
       await laneStore(one.db.sql).create(bad);
       await one.db.sql`update webhooks.lane set last_success_at = now(), window_size = 20`;
+      // The dispatcher that runs meanwhile would take them for new ones if they had something to deliver before.
+      await Promise.all(bad.map((id) => one.make.deliveries(id, 2)));
       dispatcher.hint(bad);
       await until(() => held.length === before + most);
     }
