@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { collect } from '../../../testing/heap.ts';
 import { onThisMachine } from '../../../testing/processor-time.ts';
 import type { ProfileRules, ScanInput } from './types.ts';
 import { attackRules, contentRules } from './rules/built-in.ts';
@@ -13,6 +14,7 @@ function processorMs(): number {
 
 /** Scans a text; also the processor time that it took, and the longest between two pauses. */
 async function measure(text: string, by: ProfileRules | string = 'default', own: Partial<ScanInput> = {}) {
+  collect();
   const began = processorMs();
   let resumed = began;
   let longest = 0;
