@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { parseService, type ServiceContract } from './contract.ts';
 import { interfaces } from './interfaces.ts';
 import { operationsTable } from './operations.ts';
+import { inReadingOrder } from './reading-order.ts';
 import { sdkFiles } from './sdk.ts';
 import { types } from './types.ts';
 import { validators } from './validators.ts';
@@ -29,7 +30,7 @@ export async function derive(): Promise<Map<string, string>> {
   ]);
 }
 
-/** Compiles the documents: file name → document, in alphabetical order. */
+/** Compiles the documents: file name → document, in alphabetical order, their resources in the order for readers. */
 async function compile(): Promise<Map<string, string>> {
   const folder = await mkdtemp(join(tmpdir(), 'plinth-spec-'));
   const compiler = join(root, 'node_modules/@typespec/compiler/cmd/tsp.js');
@@ -43,7 +44,10 @@ async function compile(): Promise<Map<string, string>> {
     const files = (await readdir(folder)).sort();
     return new Map(
       await Promise.all(
-        files.map(async (file) => [file, await readFile(join(folder, file), 'utf8')] as const),
+        files.map(async (file) => {
+          const text = await readFile(join(folder, file), 'utf8');
+          return [file, inReadingOrder(file.replace(/\.json$/, ''), text)] as const;
+        }),
       ),
     );
   } catch (error) {
