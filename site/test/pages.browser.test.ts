@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium, launchChromium } from '../../src/testing/chromium.ts';
 import { emptyPage, fits, type Look } from './browser.ts';
 import { pagesServer } from './server.ts';
-import { version } from '../../src/http/site/reference.ts';
+import { version } from '../../src/lib/version.ts';
 
 const path = findChromium();
 // Printed, because reporters do not say why a test is skipped.

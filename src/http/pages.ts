@@ -1,13 +1,14 @@
 import express, { type RequestHandler } from 'express';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { version } from '../lib/version.ts';
 import { type BasePath, servedPath } from './base-path.ts';
 import { firstCall } from './first-call.ts';
 import { sendHtml } from './html.ts';
 import { type IndexEntry, indexPage, type OwnLink } from './index-page.ts';
 import { mergeDocuments, type OpenApi } from './merged-document.ts';
 import { createFiles } from './site/manifest.ts';
-import { notBuiltPage, referencePage, staticReference, version } from './site/reference.ts';
+import { notBuiltPage, referencePage, staticReference } from './site/reference.ts';
 import { staticFiles } from './site/static.ts';
 import type { createStart } from './start.ts';
 

@@ -1,5 +1,4 @@
 /** The interactive reference of a service: Scalar, without a CDN. */
-import { readFileSync } from 'node:fs';
 import { escapeHtml, type HtmlPage, markup } from '../html.ts';
 
 export interface Reference {
@@ -10,11 +9,6 @@ export interface Reference {
   readonly document: string;
   readonly bundle: string;
 }
-
-/** The version of Plinth, which is that of the package. */
-export const version = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
 
 /** The page of a service in the static reference, which needs no scripts. */
 export const staticReference = (name: string): string => `/docs/reference/${name}/`;

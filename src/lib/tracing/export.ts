@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { version } from '../version.ts';
 import { measureWith } from './spans.ts';
 
 /** Milliseconds for the spans that are left when the server ends. */
@@ -24,9 +24,6 @@ export async function exportSpans(): Promise<() => Promise<void>> {
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
   ]);
-  const { version } = JSON.parse(
-    await readFile(new URL('../../../package.json', import.meta.url), 'utf8'),
-  ) as { version: string };
   const own = resources.resourceFromAttributes({ 'service.name': 'plinth', 'service.version': version });
   const given = resources.detectResources({ detectors: [resources.envDetector, resources.hostDetector] });
   const provider = new BasicTracerProvider({
