@@ -40,7 +40,7 @@ export const pushStore = (sql: Sql) => ({
       arrivals.cells.map((cell) => ({ request: at + 1, cell })),
     );
     const each = <Value>(value: (cell: Arrivals['cells'][number]) => Value) =>
-      cells.map(({ cell }) => value(cell));
+      shared(cells.map(({ cell }) => value(cell)));
     const tables = pushes.flatMap(({ arrivals }, at) =>
       [...arrivals.tables].map(([table, latest]) => ({ request: at + 1, table, latest })),
     );
@@ -56,13 +56,17 @@ export const pushStore = (sql: Sql) => ({
         ${of(({ events }) => events.pushedData)}::text[],
         ${tables.map(({ request }) => request)}::integer[], ${tables.map(({ table }) => table)}::text[],
         ${tables.map(({ latest }) => latest)}::text[],
-        ${[...new Set(each(({ kind }) => kind))].join('')}::text,
+        ${[...new Set(cells.map(({ cell }) => cell.kind))].join('')}::text,
         ${String(cells.some(({ cell }) => cell.isReplaced))}::text::boolean,
-        ${cells.map(({ request }) => request)}::integer[], ${each(({ table }) => table)}::text[],
-        ${each(({ pk }) => pk)}::text[], ${each(({ field }) => field)}::text[], ${each(({ kind }) => kind)}::text[],
+        ${shared(cells.map(({ request }) => request))}::integer[], ${each(({ table }) => table)}::text[],
+        ${cells.map(({ cell }) => cell.pk)}::text[], ${each(({ field }) => field)}::text[], ${each(({ kind }) => kind)}::text[],
         ${each(({ sub }) => sub)}::text[], ${each(({ hlc }) => hlc)}::text[], ${each(({ value }) => value)}::text[],
         ${each(({ inc }) => inc)}::bigint[], ${each(({ dec }) => dec)}::bigint[], ${each(({ removed }) => removed)}::text[],
         ${each(({ isReplaced }) => String(isReplaced))}::text[]::boolean[]
       )`;
   },
 });
+
+/** What all cells have in common is sent once. */
+const shared = <Value>(values: readonly Value[]): readonly Value[] =>
+  values.every((value) => value === values[0]) ? values.slice(0, 1) : values;
