@@ -1,7 +1,7 @@
 import { ContentDamaged } from '../errors.ts';
 import type { ReadableBlob } from './blobs.store.ts';
-import { intactBytes } from './blocks.ts';
-import { blockSize, type BytesDriver } from './driver.ts';
+import { blockSize, intactBytes } from '../content/block-sums.ts';
+import type { BytesDriver } from './driver.ts';
 
 /** Bytes from `start` up to but not including `end`. */
 export interface Span {

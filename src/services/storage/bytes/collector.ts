@@ -2,7 +2,7 @@ import type { Database } from '../../../db/index.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
 import type { Settings } from '../settings.ts';
 import { blobStore } from './blobs.store.ts';
-import type { BytesDriver, StoredBytes } from './driver.ts';
+import type { BytesDriver } from './driver.ts';
 import { metaStore } from './meta.store.ts';
 
 export interface CollectorDeps {
@@ -10,9 +10,6 @@ export interface CollectorDeps {
   readonly driver: BytesDriver;
   readonly settings: Settings;
 }
-
-/** How long after its last write a draft counts as left over from a process that was killed. */
-const draftGraceMs = 3_600_000;
 
 /** The most unknown files that are looked up at once. */
 const mostLookedUp = 500;
@@ -39,7 +36,7 @@ export const collector = ({ db, driver, settings }: CollectorDeps): Sweep => ({
   ],
 });
 
-/** Deletes files that no blob has: those of commits that never took place. One of the shards is looked at each time. */
+/** Deletes files that no blob has: those of requests that were cut off and of commits that never took place. One of the shards is looked at each time. */
 export const orphanSweep = ({ db, driver, settings }: CollectorDeps): Sweep => ({
   name: 'storage.orphans',
   everyMs: 60_000,
@@ -59,13 +56,8 @@ export async function sweepShard({ db, driver, settings }: CollectorDeps, shard:
     old = [];
   };
   for await (const found of driver.list(shard)) {
-    if (found.isDraft) await dropOldDraft(driver, found);
-    else if (found.ageMs > settings.orphanGraceMs) old.push(found.id);
+    if (found.ageMs > settings.orphanGraceMs) old.push(found.id);
     if (old.length >= mostLookedUp) await flush();
   }
   if (old.length > 0) await flush();
-}
-
-async function dropOldDraft(driver: BytesDriver, { id, ageMs }: StoredBytes): Promise<void> {
-  if (ageMs > draftGraceMs) await driver.dropDraft(id);
 }

@@ -1,17 +1,19 @@
+import { randomInt } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFolder } from '../../../lib/folders.ts';
 import { digits } from '../../../lib/id-digits.ts';
+import { newId } from '../../../lib/ids.ts';
 import { type OneAtATime, oneAtATime } from '../../../lib/one-at-a-time.ts';
-import { blockSize, type BytesDriver, shards, type StoredBytes } from './driver.ts';
+import { blockSize } from '../content/block-sums.ts';
+import { type BytesDriver, shards, type StoredBytes } from './driver.ts';
 
 export interface FsOptions {
   readonly dir: string;
   readonly fsync: boolean;
 }
 
-const draftEnd = '.tmp';
 const idForm = /^blb_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** Names a shard by its two digits, of which each stands for five bits. */
@@ -32,15 +34,18 @@ const bytesPerWrite = blockSize;
 /** The bytes that are read at once. All of short content is; of long content, many slow clients must not hold too much. */
 const bytesPerRead = (bytes: number): number => (bytes <= 4 * blockSize ? 4 : 2) * blockSize;
 
+/** How long new files go into one shard. Those that are written at the same time share the sync of its directory. */
+const shardMs = 1_000;
+
 /**
- * Keeps bytes in files of a directory. A file gets its name once it is complete, and counts as stored once its bytes and its name are on
- * the disk. Neither keys nor buckets become file names, so that no key can leave the directory.
+ * Keeps bytes in files of a directory. A file counts as stored once its bytes and its name are on the disk; until a row names it, nobody
+ * reads it. Neither keys nor buckets become file names, so that no key can leave the directory.
  */
 export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
   const folderOf = (id: string) => join(dir, 'blobs', id.slice(-2));
   const pathOf = (id: string) => join(folderOf(id), id);
+  let [shard, shardEnds] = ['', 0];
   const syncs = new Map<string, OneAtATime>();
-  /** Files that get their names at the same time share one sync of their directory. */
   const syncFolder = async (folder: string): Promise<void> => {
     const sync = syncs.get(folder) ?? oneAtATime(() => synced(folder));
     syncs.set(folder, sync);
@@ -48,19 +53,22 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
   };
   return {
     name: 'fs',
+    newId() {
+      const now = performance.now();
+      if (now >= shardEnds) [shard, shardEnds] = [shardName(randomInt(shards)), now + shardMs];
+      return newId('blb').slice(0, -shard.length) + shard;
+    },
     async put(id, source) {
-      const draft = pathOf(id) + draftEnd;
-      const file = await open(draft, 'wx', 0o600);
+      const file = await open(pathOf(id), 'wx', 0o600);
       try {
         const size = await written(file, source);
-        await rename(draft, pathOf(id));
-        // Both at once take as long as one. Until a row names the file, nobody reads it.
+        // Both at once take as long as one.
         if (fsync) await all(file.datasync(), syncFolder(folderOf(id)));
         await file.close();
         return { size };
       } catch (error) {
         await file.close().catch(() => {});
-        for (const left of [draft, pathOf(id)]) await rm(left, { force: true }).catch(() => {});
+        await rm(pathOf(id), { force: true }).catch(() => {});
         throw error;
       }
     },
@@ -90,7 +98,6 @@ export function fsDriver({ dir, fsync }: FsOptions): BytesDriver {
         if (found) yield found;
       }
     },
-    dropDraft: (id) => rm(pathOf(id) + draftEnd, { force: true }),
     async probe() {
       await statfs(dir);
     },
@@ -149,11 +156,9 @@ async function filled(file: FileHandle, at: number, length: number): Promise<Buf
 
 /** A file may go while its directory is listed; files with other names are none of ours. */
 async function stored(folder: string, name: string): Promise<StoredBytes | undefined> {
-  const isDraft = name.endsWith(draftEnd);
-  const id = isDraft ? name.slice(0, -draftEnd.length) : name;
-  if (!idForm.test(id)) return undefined;
+  if (!idForm.test(name)) return undefined;
   const found = await stat(join(folder, name)).catch(unlessCode('ENOENT'));
-  return found && { id, isDraft, size: found.size, ageMs: Date.now() - found.mtimeMs };
+  return found && { id: name, size: found.size, ageMs: Date.now() - found.mtimeMs };
 }
 
 async function synced(folder: string): Promise<void> {

@@ -1,6 +1,5 @@
 import { isContention } from '../../../db/errors.ts';
 import { DomainError, type ErrorKind } from '../../../lib/errors.ts';
-import { newId } from '../../../lib/ids.ts';
 import {
   contentHasher,
   type Digests,
@@ -9,7 +8,6 @@ import {
 } from '../content/checksums.ts';
 import { ObjectTooLarge, StorageUnavailable } from '../errors.ts';
 import type { NewBlob } from './blobs.store.ts';
-import { blockSums } from './blocks.ts';
 import type { BytesDriver } from './driver.ts';
 import type { Transfers } from './transfers.ts';
 
@@ -64,26 +62,24 @@ export function createIntake({ driver, transfers, inlineMax }: IntakeDeps): Inta
   async function receive(incoming: Omit<Incoming, 'tenant'>): Promise<Received> {
     const { source, expected = {}, most, md5 } = incoming;
     const hasher = contentHasher(expected);
-    const sums = blockSums();
     const digested: { value?: Digests } = {};
     const checked = hashed(source, most, (chunk) => {
       if (chunk === undefined) return verifyChecksums(expected, (digested.value = hasher.digest()));
       hasher.update(chunk);
-      sums.update(chunk);
     });
     const iterator = checked[Symbol.asyncIterator]();
     const { head, ended } = await begun(iterator, inlineMax);
-    const id = newId('blb');
+    const id = driver.newId();
     if (!ended) await stored(id, joined(head, iterator));
     const digests = digested.value!;
-    const { size, sha256, crc32c } = digests;
+    const { size, sha256, crc32c, blocks } = digests;
     const blob: NewBlob | null =
       size === 0
         ? null
         : {
             ...{ id, size, sha256: Buffer.from(sha256, 'hex'), crc32c: parseInt(crc32c, 16) },
             md5: md5?.() ?? null,
-            blocks: ended ? Buffer.alloc(0) : sums.digest(),
+            blocks: ended ? Buffer.alloc(0) : blocks,
             content: ended ? Buffer.concat(head) : null,
           };
     return { ...digests, blob };

@@ -1,9 +1,10 @@
 import { crc32c } from '@node-rs/crc32';
 import fc from 'fast-check';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { contentHasher, crcHex, parseChecksums, verifyChecksums } from './checksums.ts';
-import { crc32cCombine, crcCombiner } from './crc-combination.ts';
+import { blockSize } from './block-sums.ts';
+import { contentHasher, parseChecksums, verifyChecksums } from './checksums.ts';
+import { crc32cCombine, crcCombiner, crcHex } from './crc-combination.ts';
 import { etagOf, multipartEtag, sha256Of } from './entity-tag.ts';
 
 const abc = {
@@ -14,7 +15,8 @@ const abc = {
 const digestsOf = (...chunks: (string | Uint8Array)[]) => {
   const hasher = contentHasher({ md5: '' });
   for (const chunk of chunks) hasher.update(Buffer.from(chunk));
-  return hasher.digest();
+  const { blocks: _, ...digests } = hasher.digest();
+  return digests;
 };
 
 describe('an X-Store-Checksum header', () => {
@@ -77,6 +79,20 @@ describe('the checksums of content', () => {
       }),
     );
   });
+
+  test.each([0, 1, blockSize - 1, blockSize, blockSize + 1, 2 * blockSize, 2 * blockSize + 13])(
+    'of %d bytes have a CRC32C for each block, and that of the whole',
+    (size) => {
+      const content = randomBytes(size);
+      const hasher = contentHasher();
+      for (let from = 0; from < size; from += 65_000) hasher.update(content.subarray(from, from + 65_000));
+      const { blocks, crc32c: whole } = hasher.digest();
+      const sums = Array.from({ length: blocks.length / 4 }, (_, block) => blocks.readUInt32BE(block * 4));
+      const starts = Array.from({ length: Math.ceil(size / blockSize) }, (_, block) => block * blockSize);
+      expect(sums).toEqual(starts.map((start) => crc32c(content.subarray(start, start + blockSize))));
+      expect(whole).toBe(crcHex(crc32c(content)));
+    },
+  );
 
   test.each(['sha256', 'crc32c', 'md5'] as const)('a wrong %s is named', (algorithm) => {
     const wrong = '0'.repeat(abc[algorithm].length);

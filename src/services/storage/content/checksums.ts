@@ -1,6 +1,6 @@
-import { crc32c } from '@node-rs/crc32';
 import { createHash } from 'node:crypto';
 import { Invalid } from '../../../lib/errors.ts';
+import { blockSums } from './block-sums.ts';
 
 export type Algorithm = 'sha256' | 'crc32c' | 'md5';
 
@@ -12,6 +12,8 @@ export interface Digests {
   readonly size: number;
   readonly sha256: string;
   readonly crc32c: string;
+  /** The CRC32C of each block, four bytes each. */
+  readonly blocks: Buffer;
   /** Computed only when it was asked for. */
   readonly md5?: string;
 }
@@ -50,26 +52,27 @@ export interface ContentHasher {
 export function contentHasher(expected: ExpectedChecksums = {}): ContentHasher {
   const sha256 = createHash('sha256');
   const md5 = expected.md5 === undefined ? undefined : createHash('md5');
-  let crc = 0;
+  const sums = blockSums();
   let size = 0;
   return {
     update(chunk) {
       size += chunk.length;
       sha256.update(chunk);
       md5?.update(chunk);
-      crc = crc32c(chunk, crc);
+      sums.update(chunk);
     },
-    digest: () => ({
-      size,
-      sha256: sha256.digest('hex'),
-      crc32c: crcHex(crc),
-      ...(md5 && { md5: md5.digest('hex') }),
-    }),
+    digest() {
+      const { blocks, whole } = sums.digest();
+      return {
+        ...{ size, sha256: sha256.digest('hex'), crc32c: whole, blocks },
+        ...(md5 && { md5: md5.digest('hex') }),
+      };
+    },
   };
 }
 
 /** Throws the first difference between the checksums that the client expects and those of the content. */
-export function verifyChecksums(expected: ExpectedChecksums, actual: Omit<Digests, 'size'>): void {
+export function verifyChecksums(expected: ExpectedChecksums, actual: Omit<Digests, 'size' | 'blocks'>): void {
   for (const algorithm of ['sha256', 'crc32c', 'md5'] as const) {
     const wanted = expected[algorithm];
     const got = actual[algorithm];
@@ -77,6 +80,3 @@ export function verifyChecksums(expected: ExpectedChecksums, actual: Omit<Digest
       throw Invalid(`checksum mismatch: ${algorithm} expected ${wanted} got ${got}`);
   }
 }
-
-/** Writes a CRC as its 8 digits. */
-export const crcHex = (crc: number) => (crc >>> 0).toString(16).padStart(8, '0');

@@ -1,5 +1,3 @@
-import { crcHex } from './checksums.ts';
-
 /**
  * Returns the CRC32C of two contents one after the other, given the CRC32C of each, as 8 digits, and the length of the second in bytes.
  * No byte is read again: appending `lengthB` bytes to A multiplies its remainder by x^(8·lengthB), and the remainder of B is added.
@@ -55,3 +53,6 @@ function powerOfX(bytes: number): number {
     if (rest % 2 === 1) result = product(powers[digit]!, result);
   return result;
 }
+
+/** Writes a CRC as its 8 digits. */
+export const crcHex = (crc: number) => (crc >>> 0).toString(16).padStart(8, '0');

@@ -1,7 +1,7 @@
 import { crc32c } from '@node-rs/crc32';
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { crcHex } from '../content/checksums.ts';
+import { crcHex } from '../content/crc-combination.ts';
 import { etagOf } from '../content/entity-tag.ts';
 import {
   assembled,

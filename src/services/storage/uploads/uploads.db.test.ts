@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Upload } from '../../../../generated/storage/types.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { crcHex } from '../content/checksums.ts';
+import { crcHex } from '../content/crc-combination.ts';
 import { base, pathOf, putting, tools } from '../testing.ts';
 import { named, partPath, uploadPath, uploadTools } from './testing.ts';
 

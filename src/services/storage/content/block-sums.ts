@@ -1,5 +1,8 @@
 import { crc32c } from '@node-rs/crc32';
-import { blockSize } from './driver.ts';
+import { crcCombiner, crcHex } from './crc-combination.ts';
+
+/** The bytes that one checksum covers. */
+export const blockSize = 256 * 1024;
 
 /** Collects the CRC32C of each block of content that arrives in chunks of any size. */
 export function blockSums() {
@@ -16,12 +19,18 @@ export function blockSums() {
         if (filled === blockSize) next();
       }
     },
-    /** Four bytes for each block. */
-    digest(): Buffer {
+    /** Four bytes for each block, and the CRC32C of the whole as 8 digits, for which no byte is read again. */
+    digest(): { readonly blocks: Buffer; readonly whole: string } {
+      const ofLast = filled === 0 ? blockSize : filled;
       if (filled > 0) next();
-      const bytes = Buffer.allocUnsafe(sums.length * 4);
-      sums.forEach((sum, block) => bytes.writeUInt32BE(sum, block * 4));
-      return bytes;
+      const blocks = Buffer.allocUnsafe(sums.length * 4);
+      sums.forEach((sum, block) => blocks.writeUInt32BE(sum, block * 4));
+      const combine = crcCombiner();
+      const whole = sums.reduce(
+        (all, sum, block) => combine(all, crcHex(sum), block === sums.length - 1 ? ofLast : blockSize),
+        crcHex(0),
+      );
+      return { blocks, whole };
     },
   };
 
