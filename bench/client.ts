@@ -1,7 +1,7 @@
 /** Single requests to a server, for measuring what happens between two of them. */
 import { headers } from './place.ts';
 
-/** Sends one request as root and returns the answer's body. @throws Error unless it succeeds */
+/** Sends one request as root and returns the answer's body, if it has one. @throws Error unless it succeeds */
 export async function call<Answer>(
   port: number,
   method: string,
@@ -15,7 +15,7 @@ export async function call<Answer>(
   });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return JSON.parse(text) as Answer;
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
 
 /** Returns the milliseconds until `holds` returns true, polling without a pause. Gives up after ten seconds. */

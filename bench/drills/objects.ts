@@ -57,7 +57,11 @@ async function begun(dataDir: string, url: string): Promise<DrillServer> {
 
 async function killAgainAndAgain(server: DrillServer, name: string): Promise<ObjectLoad> {
   const load = startObjectLoad(server.port, name);
-  for (let nth = 0; nth < kills() / servers; nth++) await killAndStart(server, load);
+  const times = kills() / servers;
+  for (let nth = 1; nth <= times; nth++) {
+    await killAndStart(server, load);
+    if (nth % 25 === 0) console.log(`  ${name}: ${nth} of ${times} kills`);
+  }
   await delay(500);
   await load.stop();
   return load;

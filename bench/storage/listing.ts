@@ -6,9 +6,9 @@ import { atLeast, atMostTimes, forOrientation, round, type Row } from '../row.ts
 import { sized } from '../scale.ts';
 import { median, paired, quantile, timed } from '../statistics.ts';
 import { type Connection, expectStatus, headOf, openConnection } from './connection.ts';
+import { fill, folderName, folders } from './million.ts';
 import { base, bucket, withStorage } from './service.ts';
 
-const folders = 1_000;
 const ofPage = 1_000;
 
 export function listing(): AsyncIterable<Row> {
@@ -32,7 +32,7 @@ async function list(connection: Connection, query: string, leastBytes: number): 
 }
 
 async function* pages(db: Database, connection: Connection, path: string): AsyncGenerator<Row> {
-  const places = { start: '', middle: `folder-${number(folders / 2, 4)}/` };
+  const places = { start: '', middle: folderName(folders / 2) };
   const page = (place: keyof typeof places) =>
     list(connection, `limit=${ofPage}&start_after=${encodeURIComponent(places[place])}`, ofPage * 150);
   for (const place of ['start', 'middle'] as const) {
@@ -100,21 +100,4 @@ async function grouped({ sql }: Database): Promise<void> {
     where tenant_id = 'default' and bucket_id = (select id from storage.buckets where name = ${bucket})
     order by folder limit ${ofPage}`;
   JSON.stringify(rows);
-}
-
-const number = (value: number, digits: number) => String(value).padStart(digits, '0');
-
-/** Objects without bytes, because a listing reads none; as rows, because a million requests would take an hour. */
-async function fill(db: Database, keys: number): Promise<void> {
-  await db.maintenance(
-    (sql) => sql`
-      insert into storage.objects (tenant_id, bucket_id, key, size, etag, checksum, content_type)
-      select 'default', buckets.id,
-        'folder-' || lpad((n % ${folders}::integer)::text, 4, '0') || '/picture-' || lpad(n::text, 7, '0') || '.jpg', 0,
-        '"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"',
-        'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/jpeg'
-      from storage.buckets, generate_series(1, ${keys}::integer) as n
-      where name = ${bucket}
-      order by n % ${folders}::integer, n`,
-  );
 }

@@ -1,6 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Sweep } from '../../../db/sweeps.ts';
 import type { Database, Sql } from '../../../db/index.ts';
 import { emptyingStore, type Emptied } from './emptying.store.ts';
+
+/** Between two steps it rests so many times as long as a step took: nobody waits for it, and others use the same database. */
+const rest = 3;
 
 /**
  * Removes what deleted buckets held, and then their rows. A bucket that was empty is removed in the same way, because an upload that has
@@ -9,11 +13,15 @@ import { emptyingStore, type Emptied } from './emptying.store.ts';
 export const emptying = ({ db }: { readonly db: Database }): Sweep => ({
   name: 'storage.emptying',
   everyMs: 5_000,
-  batch: 1_000,
+  batch: 500,
   steps: [
-    async (batch) => {
+    async (batch, signal) => {
       const [bucket] = await emptyingStore(db.sql).hidden(1);
-      return bucket === undefined ? 0 : await db.transaction((sql) => step(sql, bucket, batch));
+      if (bucket === undefined) return 0;
+      const began = performance.now();
+      const removed = await db.transaction((sql) => step(sql, bucket, batch));
+      await delay(rest * (performance.now() - began), undefined, { signal, ref: false }).catch(() => {});
+      return removed;
     },
   ],
 });

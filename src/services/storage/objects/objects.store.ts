@@ -195,8 +195,12 @@ export const objectStore = (sql: Sql) => ({
   /** Those of the objects under these keys that have parts. */
   async inParts(tenant: string, bucketId: string, keys: readonly string[]): Promise<Sized[]> {
     return await sql<Sized[]>`
-      select key, segments from storage.objects
-      where tenant_id = ${tenant} and bucket_id = ${bucketId} and key = any(${[...keys]}::text[]) and segments > 0`;
+      select held.key, held.segments from unnest(${[...keys]}::text[]) as asked(key)
+      cross join lateral (
+        select key, segments from storage.objects
+        where tenant_id = ${tenant} and bucket_id = ${bucketId} and key = asked.key collate "C" limit 1
+      ) as held
+      where held.segments > 0`;
   },
 
   /** Deletes objects and returns the keys of those that were there; `silently` without events. */

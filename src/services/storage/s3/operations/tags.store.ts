@@ -35,11 +35,14 @@ export const tagStore = (sql: Sql) => ({
   ): Promise<(Tagged & { readonly key: string })[]> {
     return await sql<(Tagged & { readonly key: string })[]>`
       select objects.key, objects.etag, objects.size, encode(blobs.md5, 'hex') as md5, s3_tags.tag
-      from storage.objects
+      from unnest(${[...keys]}::text[]) as asked(key)
+      cross join lateral (
+        select * from storage.objects
+        where tenant_id = ${tenant} and bucket_id = ${bucketId} and key = asked.key collate "C" limit 1
+      ) as objects
       left join storage.blobs on blobs.tenant_id = objects.tenant_id and blobs.id = objects.blob_id
       left join storage.s3_tags on s3_tags.tenant_id = objects.tenant_id and s3_tags.bucket_id = objects.bucket_id
-        and s3_tags.key = objects.key and s3_tags.etag = objects.etag
-      where objects.tenant_id = ${tenant} and objects.bucket_id = ${bucketId} and objects.key = any(${[...keys]}::text[])`;
+        and s3_tags.key = objects.key and s3_tags.etag = objects.etag`;
   },
 
   /** The parts of an upload after a number. */
