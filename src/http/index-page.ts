@@ -83,7 +83,7 @@ const curl = (address: string, { path }: FirstCall, anonymous: boolean): string 
 
 const article = ({ name, title, description, base, reference, document }: IndexEntry): Markup =>
   markup`<article><h3>${title}</h3><p>${withCode(description)}</p>
-<p class="base"><code>${base}</code></p>
+${base !== '/' && markup`<p class="base"><code>${base}</code></p>`}
 <p class="links">${link(reference, 'API reference', `API reference of ${name}`)}${link(document, 'OpenAPI document', `OpenAPI document of ${name}`)}</p></article>`;
 
 /** The text of a contract, whose code stands between backticks. */

@@ -3,7 +3,9 @@
 -- Deletes the objects under these keys; returns those that were there. Without event ids nothing is told.
 create or replace function storage.delete_objects(
   p_tenant text, p_bucket text, p_keys text[], p_condition jsonb, p_quota jsonb, p_author jsonb, p_events text[]
-) returns text[] language plpgsql as $$
+) returns text[] language plpgsql
+set enable_seqscan = off
+as $$
 declare
   v_bucket storage.buckets;
   v_found text[];
