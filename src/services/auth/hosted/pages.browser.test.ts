@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childServer, type ChildServer } from '../../../testing/child-server.ts';
 import { findChromium, launchChromium } from '../../../testing/chromium.ts';
 import { migratedFolder } from '../../../testing/database.ts';
-import { contrast } from '../views/colors.ts';
+import { contrast } from '../look/colors.ts';
 import { journeyPlace, journeys, type JourneyPlace } from '../testing/journeys.ts';
 
 const path = findChromium();

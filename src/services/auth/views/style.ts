@@ -1,8 +1,7 @@
 import { safeCss } from '../text/custom-css.ts';
-import { type BrandColors, palette, schemesOf } from './colors.ts';
-import type { Look } from './look.ts';
+import { type BrandColors, palette, schemesOf } from '../look/colors.ts';
+import { fontsOf, type Look } from '../look/look.ts';
 
-const systemFonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 const monospace = 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace';
 
 const page = `
@@ -138,8 +137,7 @@ article h2 { margin: 0 }
 
 /** The complete style of a page. The allowed part of the brand's own CSS comes last. */
 export function styleOf(look: Look): string {
-  const fonts = look.font_family === '' ? systemFonts : `${look.font_family}, ${systemFonts}`;
-  return `:root { --font: ${fonts} }${colorsOf(look)}${page}${forms}${cells}${parts}${safeCss(look.custom_css)}`;
+  return `:root { --font: ${fontsOf(look)} }${colorsOf(look)}${page}${forms}${cells}${parts}${safeCss(look.custom_css)}`;
 }
 
 /** The colours of the look's scheme, or of both if the visitor's system decides. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Brand } from '../../../../generated/auth/types.ts';
 import { lookFrom, plainLook } from './look.ts';
-import { styleOf } from './style.ts';
+import { styleOf } from '../views/style.ts';
 
 const brand: Brand = {
   ...plainLook(''),
