@@ -113,6 +113,13 @@ describe.each(each)('the mail %s', (_name, mail) => {
   });
 });
 
+it('a subject is no longer than the contract allows', () => {
+  const name = '🚀'.repeat(128);
+  const { subject } = mailOf(invitationMail(name, name, link), plainLook(name));
+  expect([...subject]).toHaveLength(256);
+  expect(subject).toMatch(/ on (?:🚀)+…$/u);
+});
+
 it('a notice to somebody who cannot recover the account has no link', () => {
   const { text, html } = mailOf(notice('App', null), plainLook('App'));
   expect([text.includes('http'), html.includes('href')]).toEqual([false, false]);

@@ -31,10 +31,18 @@ export interface Remark {
   readonly remark: string;
 }
 
+/** The most characters of a subject: those that the contract allows. */
+const mostInSubject = 256;
+
 /** Renders both forms of a mail, which say the same. The subject is one line, whatever the names in it contain. */
 export function mailOf(mail: Mail, look: Look): MessageText & { readonly html: string } {
-  const subject = withoutHidden(mail.subject);
+  const subject = clipped(withoutHidden(mail.subject));
   return { subject, text: plainText(mail, look), html: mailMarkup({ ...mail, subject }, look) };
+}
+
+function clipped(subject: string): string {
+  const characters = [...subject];
+  return characters.length <= mostInSubject ? subject : `${characters.slice(0, mostInSubject - 1).join('')}…`;
 }
 
 /** The last part names the sender, below the line that mail programs know a signature by. */
