@@ -200,7 +200,7 @@ export interface Apps<Call = unknown> {
   removeKey(request: { appId: T.AppId; key: T.PublishableKey }, call: Call): Promise<T.App>;
 }
 
-/** Branding: the appearance of the hosted pages. */
+/** Branding: the appearance of the hosted pages and of mails. */
 export interface Branding<Call = unknown> {
   /**
    * Creates the branding of an app or organization.
@@ -432,10 +432,13 @@ export interface Accounts<Call = unknown> {
   resendVerification(request: { "X-Publishable-Key"?: T.SentPublishableKey | undefined; body: T.EmailRequest }, call: Call): Promise<T.Acknowledged>;
 }
 
-/** Outbox: messages that were not really sent, for development. In production every response is 404. */
+/**
+ * Outbox: the mailbox, which keeps messages that were not really sent, for development. In
+ * production every response is 404.
+ */
 export interface Outbox<Call = unknown> {
   /**
-   * Lists the messages of the app, newest first.
+   * Lists the messages of the app in the mailbox, newest first.
    *
    * Needs the scope `auth:admin`.
    *
@@ -451,7 +454,7 @@ export interface Outbox<Call = unknown> {
   list(request: { to?: T.Recipient | undefined; kind?: T.MessageKind | undefined; limit: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.MessageList>;
 
   /**
-   * Deletes all messages of the app.
+   * Empties the mailbox of the app: deletes all its messages.
    *
    * Needs the scope `auth:admin`.
    *
@@ -467,7 +470,7 @@ export interface Outbox<Call = unknown> {
   clear(request: Record<never, never>, call: Call): Promise<T.Deleted>;
 
   /**
-   * Shows the newest messages of all apps as a page. The server prints its address at startup, for the developer.
+   * Shows the mailbox: the newest messages of all apps, as a page. The server prints its address at startup, for the developer.
    *
    * Needs no scope.
    *
@@ -481,7 +484,7 @@ export interface Outbox<Call = unknown> {
   page(request: { key: T.OutboxKey }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
-   * Returns one message.
+   * Returns one message in the mailbox.
    *
    * Needs the scope `auth:admin`.
    *

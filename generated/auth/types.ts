@@ -741,8 +741,8 @@ export interface components {
             expires_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description The appearance of the hosted pages, for an app or for one of its organizations; at most one for
-         *     each.
+         * @description The appearance of the hosted pages and of mails, for an app or for one of its organizations; at
+         *     most one for each.
          * @example {
          *       "id": "brnd_01m7w6qgepfq9s8vb5cppqajgs",
          *       "app_id": "default",
@@ -770,7 +770,10 @@ export interface components {
             app_id: components["schemas"]["AppId"];
             /** @description The organization it is for; the whole app when null. An update accepts only the current value. */
             org_id: components["schemas"]["OrgId"] | null;
-            /** @description The address of the logo. Pages load images only from its origin. */
+            /**
+             * @description The address of the logo. Pages load images only from its origin, and mails show it only if it is
+             *     `https`.
+             */
             logo_url: components["schemas"]["Url"] | null;
             /** @description The colour of buttons. */
             primary_color: components["schemas"]["Color"];
@@ -785,14 +788,14 @@ export interface components {
             color_scheme: components["schemas"]["ColorScheme"];
             /** @description The CSS font family. */
             font_family: string;
-            /** @description The name on the pages; the name of the app when empty. */
+            /** @description The name on the pages and in messages; the name of the app when empty. */
             company_name: string;
             /** @description The line below the company name. */
             tagline: string;
             /**
-             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
-             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
-             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
+             * @description Additional CSS of the pages. It may contain only properties and functions that change appearance
+             *     and layout. Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds
+             *     text (`content`) or overlays other elements (`position`) is refused, and the error names it.
              */
             custom_css: string;
             /** @description When it was created. */
@@ -828,7 +831,8 @@ export interface components {
              */
             org_id: components["schemas"]["OrgId"] | null;
             /**
-             * @description The address of the logo. Pages load images only from its origin.
+             * @description The address of the logo. Pages load images only from its origin, and mails show it only if it is
+             *     `https`.
              * @default null
              */
             logo_url: components["schemas"]["Url"] | null;
@@ -859,7 +863,7 @@ export interface components {
              */
             font_family: string;
             /**
-             * @description The name on the pages; the name of the app when empty.
+             * @description The name on the pages and in messages; the name of the app when empty.
              * @default
              */
             company_name: string;
@@ -869,9 +873,9 @@ export interface components {
              */
             tagline: string;
             /**
-             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
-             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
-             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
+             * @description Additional CSS of the pages. It may contain only properties and functions that change appearance
+             *     and layout. Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds
+             *     text (`content`) or overlays other elements (`position`) is refused, and the error names it.
              * @default
              */
             custom_css: string;
@@ -900,7 +904,10 @@ export interface components {
             app_id?: components["schemas"]["AppId"];
             /** @description The organization it is for; the whole app when null. An update accepts only the current value. */
             org_id?: components["schemas"]["OrgId"] | null;
-            /** @description The address of the logo. Pages load images only from its origin. */
+            /**
+             * @description The address of the logo. Pages load images only from its origin, and mails show it only if it is
+             *     `https`.
+             */
             logo_url?: components["schemas"]["Url"] | null;
             /** @description The colour of buttons. */
             primary_color?: components["schemas"]["Color"];
@@ -915,14 +922,14 @@ export interface components {
             color_scheme?: components["schemas"]["ColorScheme"];
             /** @description The CSS font family. */
             font_family?: string;
-            /** @description The name on the pages; the name of the app when empty. */
+            /** @description The name on the pages and in messages; the name of the app when empty. */
             company_name?: string;
             /** @description The line below the company name. */
             tagline?: string;
             /**
-             * @description Additional CSS. It may contain only properties and functions that change appearance and layout.
-             *     Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds text
-             *     (`content`) or overlays other elements (`position`) is refused, and the error names it.
+             * @description Additional CSS of the pages. It may contain only properties and functions that change appearance
+             *     and layout. Anything that loads resources (`url()`, `image-set()`, `@import`, `@font-face`), adds
+             *     text (`content`) or overlays other elements (`position`) is refused, and the error names it.
              */
             custom_css?: string;
         };
@@ -3881,8 +3888,8 @@ export interface components {
          */
         Origin: string;
         /**
-         * @description The key that opens the outbox page. The server derives it from its master key and prints it, as
-         *     part of an address, at startup.
+         * @description The key that opens the page of the mailbox. The server derives it from its master key and prints
+         *     it, as part of an address, at startup.
          * @example q0cPlSvNcz1Qw3oQdW1lW0S8cQeYb4hJ7m2uXo9tG5k
          */
         OutboxKey: string;

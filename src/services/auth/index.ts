@@ -24,7 +24,7 @@ import { createOrigins } from './apps/origins.ts';
 import { mailboxKey } from './hosted/mailbox-key.ts';
 import { isDelivered } from './webhooks/deliveries.store.ts';
 import { renderPage } from './views/layout.ts';
-import { plainLook } from './views/look.ts';
+import { plainLook } from './look/look.ts';
 import { unexpectedPage } from './views/message-pages.ts';
 import { remotePrincipals } from './oauth/access/remote-principals.ts';
 import { carryOutRequests } from './messages/requests.ts';

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.auth.outbox` */
 export interface Outbox {
   /**
-   * Lists the messages of the app, newest first.
+   * Lists the messages of the app in the mailbox, newest first.
    *
    * Needs the scope `auth:admin`.
    *
@@ -42,7 +42,7 @@ export interface Outbox {
   ) => List<T.Message, T.Error, T.MessageList>;
 
   /**
-   * Deletes all messages of the app.
+   * Empties the mailbox of the app: deletes all its messages.
    *
    * Needs the scope `auth:admin`.
    *
@@ -63,7 +63,7 @@ export interface Outbox {
   readonly clear: (request?: Record<never, never>, options?: RequestOptions) => Answer<T.Deleted, T.Error>;
 
   /**
-   * Shows the newest messages of all apps as a page. The server prints its address at startup, for the developer.
+   * Shows the mailbox: the newest messages of all apps, as a page. The server prints its address at startup, for the developer.
    *
    * Needs no scope.
    *
@@ -82,8 +82,8 @@ export interface Outbox {
   readonly page: (
     request: {
       /**
-       * The key that opens the outbox page. The server derives it from its master key and prints it, as
-       * part of an address, at startup.
+       * The key that opens the page of the mailbox. The server derives it from its master key and prints
+       * it, as part of an address, at startup.
        */
       key: T.OutboxKey;
     },
@@ -91,7 +91,7 @@ export interface Outbox {
   ) => Answer<Response, T.Error | T.Html>;
 
   /**
-   * Returns one message.
+   * Returns one message in the mailbox.
    *
    * Needs the scope `auth:admin`.
    *

@@ -6,7 +6,7 @@ import { newId } from '../../../lib/ids.ts';
 import { checkShownText } from '../../../lib/shown-text.ts';
 import { appForReading, appOfCaller } from '../directory/app-context.ts';
 import { isFontFamily } from '../text/branding-rules.ts';
-import { brandingStore } from './branding.store.ts';
+import { brandingStore } from '../look/branding.store.ts';
 import { problemOfCss } from '../text/custom-css.ts';
 import type { Deps } from './deps.ts';
 import { cleanUrl } from '../text/url-rules.ts';

@@ -1,6 +1,6 @@
 import type { Brand, Form } from '../../../../generated/auth/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import { brandColumns } from './branding.store.ts';
+import { brandColumns } from '../look/branding.store.ts';
 
 /** The statement behind the configuration of a sign-up or sign-in screen. */
 export const clientConfigStore = (sql: Sql) => ({

@@ -4,6 +4,7 @@ import type { Sealer } from '../../../lib/seal.ts';
 import type { Deps } from './deps.ts';
 import type { KnownApp } from '../directory/directory.ts';
 import { TextsNotConfigured, TooManyAttempts } from '../errors.ts';
+import { lookOf } from '../look/look.ts';
 import { askedBy } from '../../../notify/message-limits.ts';
 import type { Write } from '../directory/writes.ts';
 
@@ -45,13 +46,14 @@ export async function tryTextCode(
   app: KnownApp,
   { to, kind, userId, ip }: Text,
 ): Promise<{ code: string } | { wait: number }> {
+  const { name } = await lookOf(write.sql, app, null);
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const draft = {
     channel: 'sms',
     to,
     kind,
     subject: '',
-    text: `${code} is your code for ${app.name}. It is valid for 5 minutes. Do not share it with anyone.`,
+    text: `${code} is your code for ${name}. It is valid for 5 minutes. Do not share it with anyone.`,
     html: null,
     token: null,
     code,

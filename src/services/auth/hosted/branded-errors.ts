@@ -3,7 +3,7 @@ import type { Handler, Handlers } from '../../../http/service.ts';
 import { DomainError, type ErrorKind } from '../../../lib/errors.ts';
 import type { Deps } from '../oauth/access/deps.ts';
 import type { KnownApp } from '../directory/directory.ts';
-import { lookOf } from '../views/look.ts';
+import { lookOf } from '../look/look.ts';
 import { unexpectedPage } from '../views/message-pages.ts';
 import { homeOf, likelyApp, originOf } from '../views/origin.ts';
 import { answerPage } from '../views/page-answer.ts';

@@ -8,7 +8,7 @@ import { waitingSignin } from '../signin/challenge-answers.ts';
 import { questionsOf } from '../views/form-fields.ts';
 import type { Hosted, Owner } from '../views/hosted.ts';
 import { invitationFactorPage, invitationPage, type Acceptance } from '../views/invitation-page.ts';
-import { lookOf } from '../views/look.ts';
+import { lookOf } from '../look/look.ts';
 import type { Problems } from '../views/problems.ts';
 
 export const page = '/pages/invitation';

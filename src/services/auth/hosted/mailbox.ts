@@ -10,7 +10,7 @@ import { messageTable } from '../messages/messages.store.ts';
 import { isBeyond } from '../directory/guarded-scopes.ts';
 import { isMailboxKey } from './mailbox-key.ts';
 import { mailboxStore, type StoredMessage } from './mailbox.store.ts';
-import { plainLook } from '../views/look.ts';
+import { plainLook } from '../look/look.ts';
 import { mailboxPage } from '../views/mailbox-page.ts';
 import { answerPage as answerHtml } from '../views/page-answer.ts';
 import { scopeStore } from '../directory/scopes.store.ts';

@@ -1,23 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { initialSettings } from '../directory/first-app.ts';
 import { issuerOf, linkOf } from '../directory/issuer.ts';
-import { resetPasswordText, verifyEmailText } from './message-texts.ts';
-
-const link = 'https://app.example.com/verify?a=1&token=vrf_1';
-
-describe('texts', () => {
-  it.each([verifyEmailText, resetPasswordText])(
-    '%s names app and link in both forms, escaped in the markup',
-    (text) => {
-      const { subject, text: plain, html } = text('<b>"App" & \'Co\'', link);
-      expect(subject).toContain('<b>"App" & \'Co\'');
-      expect(plain).toContain(`\n\n${link}\n\n`);
-      expect(html).not.toContain('<b>');
-      expect(html).toContain('&lt;b&gt;&quot;App&quot; &amp; &#39;Co&#39;');
-      expect(html).toContain('href="https://app.example.com/verify?a=1&amp;token=vrf_1"');
-    },
-  );
-});
 
 describe('links', () => {
   const issuer = 'https://auth.example.com/v1/auth';

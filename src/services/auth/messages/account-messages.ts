@@ -2,12 +2,14 @@ import type { Deps } from './deps.ts';
 import type { KnownApp } from '../directory/directory.ts';
 import { linkOf } from '../directory/issuer.ts';
 import type { Asked } from '../../../notify/message-limits.ts';
-import { resetPasswordText, verifyEmailText } from './message-texts.ts';
+import { lookOf } from '../look/look.ts';
+import { mailOf } from './mail.ts';
+import { resetPasswordMail, verifyEmailMail } from './message-texts.ts';
 import type { OneTimePurpose } from '../directory/one-time.store.ts';
 import { issueOneTime } from '../directory/one-time.ts';
 import type { Write } from '../directory/writes.ts';
 
-const texts = { verify_email: verifyEmailText, reset_password: resetPasswordText } satisfies Record<
+const mails = { verify_email: verifyEmailMail, reset_password: resetPasswordMail } satisfies Record<
   OneTimePurpose,
   unknown
 >;
@@ -23,10 +25,11 @@ export async function sendOneTime(
   asked: Asked,
 ): Promise<void> {
   const token = await issueOneTime(write, tag, purpose, id, email);
+  const look = await lookOf(write.sql, app, null);
   await messages.send(
     write,
     {
-      ...texts[purpose](app.name, linkOf(issuer, app, purpose, token)),
+      ...mailOf(mails[purpose](look.name, linkOf(issuer, app, purpose, token)), look),
       channel: 'email',
       kind: purpose,
       to: email,

@@ -103,6 +103,9 @@ async function textServer(...statuses: number[]) {
   return { posted, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/texts` };
 }
 
+/** The text of a part in quoted-printable, its characters of markup unescaped. */
+const unwrapped = (part: string) =>
+  part.replaceAll('=\r\n', '').replaceAll('=3D', '=').replaceAll('&amp;', '&');
 /** Waits until the check returns true. */
 const until = (check: () => unknown) =>
   vi.waitFor(async () => expect(await check()).toBe(true), { timeout: 30_000, interval: 20 });
@@ -159,6 +162,33 @@ describe('mail by SMTP', () => {
     expect(await messagesTo(server.db.sql, email)).toMatchObject([
       { state: 'sent', attempts: 1, text: '', html: null, token: null, code: null, kept: false },
     ]);
+  });
+
+  it('names the company of the branding, in the subject and in both parts, and gets no header from it', async () => {
+    const app = await otherApp(server, 'default');
+    const request = {
+      headers: { 'X-App-ID': app.id },
+      body: { app_id: app.id, company_name: 'Engines', logo_url: 'https://cdn.example.com/logo.png' },
+    };
+    const { id } = await api.send('POST', '/branding', request);
+    const { user } = await api.signUp({ app_id: app.id });
+    await until(() => mail.to(user.email!).length === 1);
+    const { source } = mail.to(user.email!)[0]!;
+    expect(source).toMatch(/^Subject: Verify your email address for Engines\r$/m);
+    const [, plain, html] = source.split(/^Content-Type: text\/(?:plain|html)/m).map(unwrapped);
+    for (const part of [plain, html]) expect(part).toMatch(/pages\/verify-email\?token=vrf_[0-9A-Za-z]{55}&/);
+    expect(plain).toContain('Confirm that this is your email address for Engines.');
+    expect(html).toContain('<img src="https://cdn.example.com/logo.png" alt="Engines"');
+
+    // No request can set this name; a mail has no more headers even so.
+    const hostile = 'Engines\r\nBcc: eve@example.com\r\n\r\n<script>';
+    await server.db.sql`update auth.branding set company_name = ${hostile} where id = ${id}`;
+    const { user: other } = await api.signUp({ app_id: app.id });
+    await until(() => mail.to(other.email!).length === 1);
+    expect(mail.to('eve@example.com')).toEqual([]);
+    const [head] = mail.to(other.email!)[0]!.source.split('\r\n\r\n');
+    expect(head).toMatch(/^Subject: Verify your email address for Engines {2}Bcc:\s+eve@example\.com/m);
+    expect(head).not.toMatch(/^Bcc:/m);
   });
 
   it('comes from the address of the app', async () => {

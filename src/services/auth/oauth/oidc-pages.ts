@@ -2,7 +2,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Deps } from './access/deps.ts';
 import type { KnownApp } from '../directory/directory.ts';
 import { formActionSource, renderPage, type PageView } from '../views/layout.ts';
-import { lookOf, plainLook } from '../views/look.ts';
+import { lookOf, plainLook } from '../look/look.ts';
 import { formAnswerPage } from '../views/form-answer-page.ts';
 import { loggedOutPage, logoutPage } from '../views/message-pages.ts';
 import { homeOf, likelyApp, originOf } from '../views/origin.ts';

@@ -84,6 +84,24 @@ describe('create', () => {
     expect(message!.text).toContain(org.name);
   });
 
+  it('looks like the pages of the organization, and names it on the company of the app', async () => {
+    const app = await api.app();
+    const at = api.at({ app });
+    const org = await api.create({ name: 'Difference Engines' }, at);
+    const brand = (body: object) =>
+      api.send('POST', '/branding', { ...at, body: { app_id: app.id, ...body } });
+    await brand({ company_name: 'Engines', primary_color: '#123456' });
+    await brand({ company_name: 'Engines of Difference', primary_color: '#0f766e', org_id: org.id });
+    const email = newEmail();
+    await api.send('POST', `/organizations/${org.id}/invitations`, { ...at, body: { email } });
+    const [message] = await sentTo(email);
+    expect(message!.subject).toBe('Invitation to Difference Engines on Engines');
+    expect(message!.text).toContain('join Difference Engines on Engines.');
+    expect(message!.text).toContain('\n-- \nEngines of Difference\n');
+    expect(message!.html).toContain('background-color:#0f766e');
+    expect(message!.html).not.toContain('#123456');
+  });
+
   it("leads to the app's own page where it has one", async () => {
     const app = await api.app({
       settings: {

@@ -11,7 +11,9 @@ import { invitationStore } from './invitations.store.ts';
 import { linkOf } from '../directory/issuer.ts';
 import { memberStore } from './members.store.ts';
 import { askedBy } from '../../../notify/message-limits.ts';
-import { invitationText } from '../messages/message-texts.ts';
+import { lookOf } from '../look/look.ts';
+import { mailOf } from '../messages/mail.ts';
+import { invitationMail } from '../messages/message-texts.ts';
 import { roleToInvite } from './org-access.ts';
 import { checkMayAct, enterToRead, enterToWrite, userOf } from './org-entry.ts';
 import { cleanEmail } from '../text/text-rules.ts';
@@ -47,8 +49,10 @@ export const invitations = ({ db, directory, write, messages, issuer, limits }: 
           invited_by: userOf(context),
           token_hash: hash,
         });
+        const { name } = await lookOf(tx.sql, app, null);
+        const mail = invitationMail(name, organization.name, linkOf(issuer, app, 'invitation', token));
         const draft = {
-          ...invitationText(app.name, organization.name, linkOf(issuer, app, 'invitation', token)),
+          ...mailOf(mail, await lookOf(tx.sql, app, orgId)),
           channel: 'email',
           kind: 'invitation',
           to: email,

@@ -1,7 +1,9 @@
 import { consequences, mostNotices, noticeSeconds } from '../directory/account-changes.ts';
 import type { Deps } from './deps.ts';
 import { describeDevice } from '../text/device-names.ts';
-import { securityNoticeText } from '../messages/message-texts.ts';
+import { lookOf } from '../look/look.ts';
+import { mailOf } from '../messages/mail.ts';
+import { securityNotice } from '../messages/message-texts.ts';
 import { securityNoticeStore } from './security-notices.store.ts';
 import type { NotedAccountChange, Write } from '../directory/writes.ts';
 
@@ -37,8 +39,8 @@ async function tell(
   );
   const due = kinds.filter((kind) => allowed.has(kind));
   if (due.length === 0) return;
+  const look = await lookOf(sql, { tenant, id: app, name: to.app_name }, null);
   const facts = {
-    app: to.app_name,
     told: due.map((kind) => consequences[kind].told!),
     at: new Date(changes.clock.now()),
     byOther: write.actor !== userId,
@@ -49,7 +51,7 @@ async function tell(
   const link = `${issuer}/pages/forgot-password?app_id=${encodeURIComponent(app)}`;
   const send = (email: string, helpsItself: boolean) =>
     messages.notice(write, {
-      ...securityNoticeText(facts, helpsItself ? link : null),
+      ...mailOf(securityNotice(look.name, facts, helpsItself ? link : null), look),
       channel: 'email',
       kind: 'security_notice',
       to: email,

@@ -6,7 +6,7 @@ import { visitOf } from '../signin/signin.ts';
 import { clearCookie, cookieOf, setCookie } from './cookies.ts';
 import { createCsrf } from './csrf.ts';
 import type { PageView } from './layout.ts';
-import { lookOf } from './look.ts';
+import { lookOf } from '../look/look.ts';
 import { originCookie } from './origin.ts';
 import { answerPage } from './page-answer.ts';
 import type { Problems } from './problems.ts';

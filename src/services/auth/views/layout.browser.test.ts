@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markup } from '../../../http/html.ts';
 import { findChromium, launchChromium } from '../../../testing/chromium.ts';
 import { renderPage } from './layout.ts';
-import { plainLook } from './look.ts';
+import { plainLook } from '../look/look.ts';
 
 const path = findChromium();
 // This is printed, because reporters do not say why a test is skipped.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { markup } from '../../../http/html.ts';
 import { formActionSource, renderPage } from './layout.ts';
-import { plainLook } from './look.ts';
+import { plainLook } from '../look/look.ts';
 
 test.each([
   ['https://reports.example.com/callback?a=1', 'https://reports.example.com'],

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Markup, markup } from '../../../http/html.ts';
 import { enhancements } from './enhancements.ts';
 import { exchange } from './icons.ts';
-import type { Look } from './look.ts';
+import { initialOf, type Look } from '../look/look.ts';
 import { styleOf } from './style.ts';
 
 /** The content of a page. */
@@ -94,11 +94,6 @@ const markOf = (name: string, logoUrl: string | null, className?: string): Marku
   logoUrl === null || sourceOfPicture(logoUrl) === undefined
     ? markup`<span class="${['mark', className].filter((one) => one !== undefined).join(' ')}" aria-hidden="true">${initialOf(name)}</span>`
     : markup`<img src="${logoUrl}" alt=""${className !== undefined && markup` class="${className}"`}>`;
-
-const initialOf = (name: string): string => {
-  const [first] = new Intl.Segmenter().segment(name.trim());
-  return (first?.segment ?? '').toUpperCase();
-};
 
 const picturesFrom = (...addresses: readonly (string | null)[]): Set<string> =>
   new Set(addresses.map(sourceOfPicture).filter((source) => source !== undefined));

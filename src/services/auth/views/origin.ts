@@ -4,7 +4,7 @@ import { shownName } from '../apps/client-metadata.ts';
 import type { OAuthClient } from '../apps/oauth-clients.ts';
 import type { KnownApp } from '../directory/directory.ts';
 import { cookieOf, setCookie, type CookieScope } from './cookies.ts';
-import { lookOf } from './look.ts';
+import { lookOf } from '../look/look.ts';
 import type { WayOn } from './parts.ts';
 
 type OriginDeps = Pick<Deps, 'db' | 'directory' | 'oauthClients'>;

@@ -1,6 +1,6 @@
 import type { Reply } from '../../../http/context.ts';
 import { renderPage, type PageView } from './layout.ts';
-import type { Look } from './look.ts';
+import type { Look } from '../look/look.ts';
 
 /** The next location of the browser, with the cookies that the provider sets. */
 export interface GoesOn {

@@ -1,8 +1,7 @@
 import { safeCss } from '../text/custom-css.ts';
-import { type BrandColors, palette, schemesOf } from './colors.ts';
-import type { Look } from './look.ts';
+import { type BrandColors, palette, schemesOf } from '../look/colors.ts';
+import { fontsOf, type Look } from '../look/look.ts';
 
-const systemFonts = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 const monospace = 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace';
 
 const page = `
@@ -136,10 +135,18 @@ article h2 { margin: 0 }
 @media (forced-colors: active) { .mark, .icon { border: 1px solid } }
 `;
 
+/**
+ * Names and the questions of a form may be in any language. Each text has the direction of its own, so that it stays in order and does
+ * not reorder what is around it, and stands where the direction of the page puts it.
+ */
+const directions = `
+p, h1, h2, label, legend, summary, strong, code, input, textarea { unicode-bidi: plaintext; text-align: -webkit-match-parent;
+  text-align: match-parent }
+`;
+
 /** The complete style of a page. The allowed part of the brand's own CSS comes last. */
 export function styleOf(look: Look): string {
-  const fonts = look.font_family === '' ? systemFonts : `${look.font_family}, ${systemFonts}`;
-  return `:root { --font: ${fonts} }${colorsOf(look)}${page}${forms}${cells}${parts}${safeCss(look.custom_css)}`;
+  return `:root { --font: ${fontsOf(look)} }${colorsOf(look)}${directions}${page}${forms}${cells}${parts}${safeCss(look.custom_css)}`;
 }
 
 /** The colours of the look's scheme, or of both if the visitor's system decides. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Brand } from '../../../../generated/auth/types.ts';
 import { lookFrom, plainLook } from './look.ts';
-import { styleOf } from './style.ts';
 
 const brand: Brand = {
   ...plainLook(''),
@@ -25,22 +24,4 @@ test('links have the one colour that a brand chooses', () => {
 test('a page is named after the company, and without one after the app', () => {
   expect(lookFrom(brand, app).name).toBe('Default app');
   expect(lookFrom({ ...brand, company_name: 'Engines' }, app).name).toBe('Engines');
-});
-
-const darkOnly = /@media \(prefers-color-scheme: dark\)/;
-test.each([
-  ['system', ['light', 'dark'], true],
-  ['light', ['light'], false],
-  ['dark', ['dark'], false],
-] as const)('the scheme %s has colours for: %j', (color_scheme, schemes, asksSystem) => {
-  const style = styleOf({ ...plainLook('App'), color_scheme });
-  expect([...style.matchAll(/color-scheme: (light|dark);/g)].map(([, name]) => name)).toEqual(schemes);
-  expect(darkOnly.test(style)).toBe(asksSystem);
-});
-
-test('a logo keeps the background that it was made for', () => {
-  const style = styleOf({ ...plainLook('App'), background_color: '#fffbeb' });
-  const [light = '', dark = ''] = style.split(darkOnly);
-  expect(light).not.toContain('header img { padding');
-  expect(dark).toContain('background: #fffbeb');
 });
