@@ -84,6 +84,7 @@ async function takeJourney(
   const page = await context.newPage();
   const stop = async (name: string) => {
     const file = join(into, `${name}.png`);
+    await page.evaluate('Promise.all([...document.images].map((one) => one.decode().catch(() => {})))');
     await page.screenshot({ path: file, fullPage: true });
     console.log(file);
   };

@@ -13,7 +13,7 @@ main { width: 100%; max-width: 26rem; padding: 2.5rem; background: var(--ground)
   border-radius: 1.25rem; box-shadow: 0 1px 2px #0000000a, 0 16px 40px #00000012 }
 main.wide { max-width: 44rem }
 header { display: grid; justify-items: center; gap: .25rem; margin-bottom: 1.75rem; text-align: center }
-header img { display: block; max-width: min(12rem, 100%); max-height: 3rem }
+header img { display: block; min-width: 3rem; max-width: min(12rem, 100%); height: 3rem; object-fit: contain }
 header .name { margin: .5rem 0 0; font-size: 1.125rem; font-weight: 650; letter-spacing: -.01em }
 header .tagline { margin: 0; color: var(--muted); font-size: .875rem }
 .mark { display: grid; place-items: center; flex: none; width: 3rem; height: 3rem; border-radius: .875rem; background: var(--primary);
@@ -88,6 +88,7 @@ details { margin-top: .5rem }
 details form { padding-top: .75rem }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)); gap: .75rem; margin-top: 1.75rem }
 .pair form { margin: 0 }
+.pair button { padding-inline: .5rem }
 `;
 
 /**
