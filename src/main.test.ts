@@ -71,6 +71,17 @@ describe('the command line', () => {
     expect(await runMain(words, { PLINTH_DATA_DIR: folder, ...env })).toEqual({ code: 1, text });
   });
 
+  test('the mock says where it is missing that it is for development', async () => {
+    const hidden =
+      "import { registerHooks } from 'node:module';" +
+      "registerHooks({ resolve(name, context, next) { return next(name === '@stoplight/prism-http' ? 'not-installed' : name, context); } });";
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hidden)}` };
+    expect(await runMain(['mock', '--port', '0'], env)).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^The mock is for development .*: run `npm ci` .*\.\n$/),
+    });
+  });
+
   test('--help says what there is', async () => {
     const { code, text } = await runMain(['--help'], {});
     expect(code).toBe(0);

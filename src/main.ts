@@ -18,6 +18,7 @@ import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
 import { answerPulse } from './pulse.ts';
 import { placeOf, serve, urlOf } from './serve.ts';
+import { checkMockIsInstalled } from './commands/mock.ts';
 import { printToken } from './commands/token.ts';
 import { startWorkers } from './workers.ts';
 import { tellLease } from './worker-leases.ts';
@@ -49,6 +50,7 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
     return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
   },
   mock: async ({ config: { host, port }, stateful }) => {
+    checkMockIsInstalled();
     const { startMock } = await import('./mock/index.ts');
     const mock = await startMock({ host, port, stateful });
     onSignal(() => mock.close());
