@@ -91,6 +91,9 @@ function fileIn([file]: readonly string[]): string {
 /** How many words may follow the name of a command; after `serve`, any number of services. */
 const mostWords: Readonly<Record<string, number>> = { serve: Infinity, backup: 1, restore: 1 };
 
+// What the server tells the person who starts it may have no reader, or a full disk. It goes on without one.
+process.stderr.on('error', () => {});
+
 await main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${sentence(error)}\n`);
   process.exit(1);
