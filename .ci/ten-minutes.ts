@@ -10,7 +10,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inFolder, onServer, type Place, server } from './databases.ts';
-import { ask, freePort, running } from './running.ts';
+import { freePort } from '../src/testing/free-port.ts';
+import { ask, running } from './running.ts';
 
 const project = await mkdtemp(join(tmpdir(), 'plinth-ten-minutes-'));
 const token = randomBytes(24).toString('hex');
