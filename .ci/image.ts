@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { freePort, ready } from './running.ts';
+import { freePort } from '../src/testing/free-port.ts';
+import { ready } from './running.ts';
 
 const mostMegabytes = 250;
 /** What gcr.io/distroless/cc-debian12 holds: the C and C++ libraries, certificates and time zones. */

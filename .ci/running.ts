@@ -1,7 +1,6 @@
 /** Servers that the scripts of this folder start: found ready, asked, and ended. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 
 export interface Running {
   readonly url: string;
@@ -47,15 +46,6 @@ export async function ready(url: string, child: ChildProcess): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${url} is not ready within two minutes`);
-}
-
-/** Returns a port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** Sends JSON as a caller with this token, and returns the body of the answer, which must be a success. */

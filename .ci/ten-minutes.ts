@@ -1,16 +1,17 @@
 /**
  * Ten minutes later: a deployment as docs/production.md describes it, from a copy of the project that has only what
- * `npm ci --omit=dev --ignore-scripts` installs. The doctor has nothing to say, migrations are a step of their own, two processes
- * share the port where a PostgreSQL answers, and a backup becomes a second server.
+ * `npm ci --omit=dev --ignore-scripts` installs. The mock is not part of it and says so, the doctor has nothing to say, migrations
+ * are a step of their own, two processes share the port where a PostgreSQL answers, and a backup becomes a second server.
  */
-import { execFileSync } from 'node:child_process';
-import { deepStrictEqual } from 'node:assert';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { deepStrictEqual, match } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inFolder, onServer, type Place, server } from './databases.ts';
-import { ask, freePort, running } from './running.ts';
+import { freePort } from '../src/testing/free-port.ts';
+import { ask, running } from './running.ts';
 
 const project = await mkdtemp(join(tmpdir(), 'plinth-ten-minutes-'));
 const token = randomBytes(24).toString('hex');
@@ -27,6 +28,14 @@ try {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   step(install);
+
+  const mock = spawnSync(process.execPath, ['bin/plinth.cjs', 'mock', '--port', '0'], {
+    cwd: project,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  deepStrictEqual(mock.status, 1, 'the mock has to be refused');
+  match(mock.stderr, /^The mock is for development [^\n]*\n$/);
 
   const [first, second] = [await emptyPlace(), await emptyPlace()];
   const port = await freePort();

@@ -7,7 +7,8 @@ import { deepStrictEqual } from 'node:assert';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, running } from './running.ts';
+import { freePort } from '../src/testing/free-port.ts';
+import { running } from './running.ts';
 
 const data = await mkdtemp(join(tmpdir(), 'plinth-two-minutes-'));
 const port = await freePort();

@@ -9,7 +9,8 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inFolder, onServer, type Place, server } from './databases.ts';
-import { ask, freePort, type Running, running } from './running.ts';
+import { freePort } from '../src/testing/free-port.ts';
+import { ask, type Running, running } from './running.ts';
 
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
 const migrations = ':(glob)src/**/migrations/*.sql';

@@ -116,6 +116,8 @@ describe('a bad value stops the start with a sentence that names it', () => {
       'PLINTH_DATABASE_CONNECTIONS must be a whole number from 8 to 500',
     ],
     [{ PLINTH_DRAIN: '6m' }, 'PLINTH_DRAIN must be a duration from 0s to 5m'],
+    [{ PLINTH_PORT: '5000' }, 'PLINTH_PORT is not a setting; the nearest one is PORT'],
+    [{ PLINTH_DATABASE_URL: 'x' }, 'PLINTH_DATABASE_URL is not a setting; the nearest one is DATABASE_URL'],
     [{ PLINTH_REDIS_URI: 'x' }, 'PLINTH_REDIS_URI is not a setting; the nearest one is PLINTH_'],
     [{ PLINTH_KEY_CACHE: '1' }, 'PLINTH_KEY_CACHE is not a setting; the nearest one is PLINTH_KEYS_CACHE'],
     [{ PLINTH_KEYS_CACHE: '101' }, 'PLINTH_KEYS_CACHE must be a whole number from 0 to 100'],

@@ -202,7 +202,9 @@ function checkNames(services: readonly Configurable[], environment: Environment)
   ];
   for (const name of Object.keys(environment)) {
     if (!name.startsWith('PLINTH_') || known.includes(name)) continue;
-    throw new SettingError(`${name} is not a setting; the nearest one is ${nearest(name, known)}`);
+    const bare = name.slice('PLINTH_'.length);
+    const meant = known.includes(bare) ? bare : nearest(name, known);
+    throw new SettingError(`${name} is not a setting; the nearest one is ${meant}`);
   }
 }
 

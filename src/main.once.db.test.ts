@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from './testing/child-server.ts';
+import { freePort } from './testing/free-port.ts';
 import { childDatabase } from './testing/database.ts';
 import { endedWhileStarting, runMain } from './testing/main.ts';
 import { childServer } from './testing/server.ts';

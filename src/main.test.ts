@@ -71,6 +71,17 @@ describe('the command line', () => {
     expect(await runMain(words, { PLINTH_DATA_DIR: folder, ...env })).toEqual({ code: 1, text });
   });
 
+  test('the mock says where it is missing that it is for development', async () => {
+    const hidden =
+      "import { registerHooks } from 'node:module';" +
+      "registerHooks({ resolve(name, context, next) { return next(name === '@stoplight/prism-http' ? 'not-installed' : name, context); } });";
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hidden)}` };
+    expect(await runMain(['mock', '--port', '0'], env)).toEqual({
+      code: 1,
+      text: expect.stringMatching(/^The mock is for development .*: run `npm ci` .*\.\n$/),
+    });
+  });
+
   test('--help says what there is', async () => {
     const { code, text } = await runMain(['--help'], {});
     expect(code).toBe(0);
@@ -79,12 +90,13 @@ describe('the command line', () => {
 
   test.each([
     [['--help'], 0, /^Plinth: .*\n\n {2}plinth serve /],
+    [['--version'], 0, /^Plinth \d+\.\d+\.\d+ on Node\.js v24\S+\n$/],
     [
       ['serve'],
       1,
       /^Plinth needs Node\.js 24 or newer, and this is v24\S+ .*`npm rebuild node` does\. In production, install it on the machine\.\n$/,
     ],
-  ])('an old Node.js is told so, but gets help: %j', async (words, code, text) => {
+  ])('an old Node.js is told so, but gets help and the version: %j', async (words, code, text) => {
     const launcher = new URL('../bin/plinth.cjs', import.meta.url).pathname;
     const old = `Object.defineProperty(process.versions, 'node', { value: '20.1.0' }); require(${JSON.stringify(launcher)})`;
     const ended = await runProgram(process.execPath, ['-e', old, 'plinth', ...words]);

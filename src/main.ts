@@ -18,6 +18,7 @@ import { loadRootToken } from './root-token.ts';
 import { sentence, UsageError } from './sentence.ts';
 import { answerPulse } from './pulse.ts';
 import { placeOf, serve, urlOf } from './serve.ts';
+import { checkMockIsInstalled } from './commands/mock.ts';
 import { printToken } from './commands/token.ts';
 import { startWorkers } from './workers.ts';
 import { tellLease } from './worker-leases.ts';
@@ -49,6 +50,7 @@ const commands: Readonly<Record<string, (command: Command) => Promise<void>>> = 
     return command.config.workers > 1 ? serveByWorkers(command) : serveHere(command);
   },
   mock: async ({ config: { host, port }, stateful }) => {
+    checkMockIsInstalled();
     const { startMock } = await import('./mock/index.ts');
     const mock = await startMock({ host, port, stateful });
     onSignal(() => mock.close());
@@ -88,6 +90,9 @@ function fileIn([file]: readonly string[]): string {
 
 /** How many words may follow the name of a command; after `serve`, any number of services. */
 const mostWords: Readonly<Record<string, number>> = { serve: Infinity, backup: 1, restore: 1 };
+
+// What the server tells the person who starts it may have no reader, or a full disk. It goes on without one.
+process.stderr.on('error', () => {});
 
 await main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`${sentence(error)}\n`);

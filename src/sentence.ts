@@ -20,7 +20,8 @@ export function sentence(error: unknown): string {
   if (code.startsWith('ERR_PARSE_ARGS')) return `${error.message.split('. ')[0]}. See --help.`;
   if (path !== undefined && unusable.has(code))
     return `${path} cannot be used (${code}). Choose another data directory with --data or PLINTH_DATA_DIR.`;
-  if (isConnectionError(error)) return `The database of DATABASE_URL cannot be reached (${code}).`;
+  if (isConnectionError(error))
+    return `The database of DATABASE_URL cannot be reached (${code}). Start it, or correct the address.`;
   if (error.name === 'PostgresError' && refusals.test(code))
     return `The database of DATABASE_URL refuses: ${error.message}.`;
   return expected.some((kind) => error instanceof kind)

@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Job } from 'kubernetes-models/batch/v1';
-import { Ingress } from 'kubernetes-models/networking.k8s.io/v1';
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { PersistentVolumeClaim, Service, ServiceAccount } from 'kubernetes-models/v1';
 import { describe, expect, test } from 'vitest';
@@ -25,7 +26,10 @@ interface Resource {
     selector?: { matchLabels: Record<string, string> };
     template?: {
       metadata: { labels: Record<string, string> };
-      spec: { containers: { env: { name: string }[]; securityContext: object }[] };
+      spec: {
+        nodeSelector?: object;
+        containers: { env: { name: string }[]; envFrom: object[]; securityContext: object }[];
+      };
     };
   };
 }
@@ -76,7 +80,9 @@ test('the rendered chart is the one of these templates', async () => {
 const models = {
   Deployment,
   Job,
+  HorizontalPodAutoscaler,
   Ingress,
+  NetworkPolicy,
   PodDisruptionBudget,
   PersistentVolumeClaim,
   Service,
@@ -113,6 +119,13 @@ test.each(['Deployment', 'Job'])(
   },
 );
 
+test('the job that migrates runs where the pods run, and knows the same secrets', () => {
+  const [pods, job] = ['Deployment', 'Job'].map((kind) => only(kind).spec.template!.spec);
+  expect(job!.nodeSelector).toEqual(pods!.nodeSelector);
+  expect(job!.containers[0]!.env).toEqual(pods!.containers[0]!.env);
+  expect(job!.containers[0]!.envFrom).toEqual(pods!.containers[0]!.envFrom);
+});
+
 describe('the values', async () => {
   const schema = JSON.parse(await readFile(join(chart, 'values.schema.json'), 'utf8')) as object;
   const isValid = new Ajv({ allowUnionTypes: true }).compile(schema);
@@ -127,6 +140,8 @@ describe('the values', async () => {
     [{ publicUrl: 'plinth.example.com' }, '/publicUrl'],
     [{ existingSecret: '' }, '/existingSecret'],
     [{ replicas: 0 }, '/replicas'],
+    [{ extraEnv: [{ value: 'x' }] }, '/extraEnv/0'],
+    [{ networkPolicy: { enable: true } }, '/networkPolicy'],
     [{ setings: {} }, ''],
     [{ settings: { plinth_workers: 2 } }, '/settings'],
   ])('%o is refused', async (wrong, where) => {

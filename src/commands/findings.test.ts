@@ -12,7 +12,7 @@ const production = {
   PLINTH_AUTH_SMTP_URL: 'smtp://mail.example.com',
 };
 
-const modules = await loadServices(['auth', 'keys']);
+const modules = await loadServices(['auth', 'authz', 'keys', 'billing']);
 const amiss = (environment: Record<string, string>) =>
   settingFindings(readConfig(modules, {}, environment), modules)
     .filter(({ level }) => level !== 'ok')
@@ -27,6 +27,16 @@ test.each<[Record<string, string>, RegExp]>([
   [{ PLINTH_PUBLIC_URL: '' }, /^problem: The address .* Set PLINTH_PUBLIC_URL/],
   [{ PLINTH_PUBLIC_URL: 'http://plinth.example.com' }, /^warning: .* without encryption/],
   [{ PLINTH_TRUSTED_PROXY: '' }, /^warning: .* Set PLINTH_TRUSTED_PROXY=127\.0\.0\.1\.$/],
+  [{ PLINTH_TRUSTED_PROXY: '', HOST: '0.0.0.0' }, /^warning: .* PLINTH_TRUSTED_PROXY to its address\.$/],
+  [
+    { PLINTH_TRUSTED_PROXY: '10.0.0.0/8,0.0.0.0/0' },
+    /^warning: .* only your proxies in PLINTH_TRUSTED_PROXY/,
+  ],
+  [{ PLINTH_AUTH_RATE_LIMIT: 'off' }, /^warning: .* Unset PLINTH_AUTH_RATE_LIMIT/],
+  [{ PLINTH_AUTH_MAIL: 'outbox' }, /^problem: PLINTH_AUTH_MAIL must not be outbox in production/],
+  [{ PLINTH_AUTH_SMS: 'http' }, /^problem: PLINTH_AUTH_SMS is http, so PLINTH_AUTH_SMS_URL must be set\.$/],
+  [{ PLINTH_BILLING_PROVIDER: 'card-provider' }, /^problem: PLINTH_BILLING_\w+ must be a secret key/],
+  [{ PLINTH_AUTHZ_MAX_STALENESS: '300ms' }, /^problem: PLINTH_AUTHZ_POLL_INTERVAL must be/],
   [{ PLINTH_ALLOW_PRIVATE_TARGETS: 'true' }, /^warning: .* Unset PLINTH_ALLOW_PRIVATE_TARGETS/],
   [{ DATABASE_URL: '' }, /^warning: .* Set DATABASE_URL/],
   [{ PLINTH_MASTER_KEY: '' }, /^warning: .* PLINTH_MASTER_KEY/],
@@ -40,4 +50,13 @@ test('requests without credentials are noticed', () => {
   expect(amiss({ PLINTH_ANONYMOUS: 'root' })).toEqual([
     expect.stringMatching(/^warning: .* PLINTH_ANONYMOUS/),
   ]);
+});
+
+test('a service that needs one that is nowhere is noticed', () => {
+  const [auth] = modules;
+  const asking = { ...auth!, asks: { jobs: 'required' as const } };
+  expect(settingFindings(readConfig(modules, {}, {}), [asking])).toContainEqual({
+    level: 'problem',
+    text: expect.stringMatching(/^auth needs jobs: serve jobs in the same process, or set PLINTH_JOBS_URL/),
+  });
 });

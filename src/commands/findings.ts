@@ -1,5 +1,7 @@
 import { isLoopback, type Config } from '../config.ts';
 import type { ServiceModule } from '../http/service.ts';
+import { portsFor } from '../ports.ts';
+import { sentence } from '../sentence.ts';
 
 /** What the doctor found: something in order, something that is unsafe or missing, or something with which the server does not start. */
 export interface Finding {
@@ -32,7 +34,30 @@ export function settingFindings(config: Config, served: readonly ServiceModule[]
       ? [warning('Pages of every origin may call. Name your own origins in PLINTH_CORS_ORIGINS.')]
       : []),
     ...(production ? productionFindings(config, served) : []),
+    ...served.flatMap((module) => refusals(config, served, module)),
   ];
+}
+
+/** Why a service would not start with the settings as they are. */
+function refusals(config: Config, served: readonly ServiceModule[], module: ServiceModule): Finding[] {
+  const { production, remotes, operator } = config;
+  const here = served.map(({ name }) => name);
+  const checks = [
+    () => module.checkSettings?.({ settings: config.settingsOf(module), production }),
+    () => portsFor(module, { here, remotes, operator, mounted: never }),
+  ];
+  return checks.flatMap((check) => {
+    try {
+      check();
+      return [];
+    } catch (error) {
+      return [problem(sentence(error))];
+    }
+  });
+}
+
+function never(): never {
+  throw new Error('a port was asked while the settings were checked');
 }
 
 function productionFindings(config: Config, served: readonly ServiceModule[]): Finding[] {
@@ -45,6 +70,21 @@ function productionFindings(config: Config, served: readonly ServiceModule[]): F
           ),
         ]
       : []),
+    ...(!isLoopback(config.host) && config.trustedProxy.length === 0 && config.publicUrl?.startsWith('https:')
+      ? [
+          warning(
+            `Clients come through the proxy of ${config.publicUrl}, which is not trusted to report their addresses: all of them share one rate limit. Set PLINTH_TRUSTED_PROXY to its address.`,
+          ),
+        ]
+      : []),
+    ...(config.trustedProxy.some((range) => range.endsWith('/0'))
+      ? [
+          warning(
+            'Everybody is trusted to report the address of a client, so anybody gets around the limits by address. Name only your proxies in PLINTH_TRUSTED_PROXY.',
+          ),
+        ]
+      : []),
+    ...limitFindings(config, served),
     ...(config.allowPrivateTargets
       ? [
           warning(
@@ -80,6 +120,16 @@ function addressFinding({ publicUrl, host }: Config): Finding {
     : warning(
         `Clients reach ${host} without encryption, as ${publicUrl} says. Put a proxy with TLS in front, and set PLINTH_PUBLIC_URL to its https address.`,
       );
+}
+
+function limitFindings(config: Config, served: readonly ServiceModule[]): Finding[] {
+  const auth = served.find(({ name }) => name === 'auth');
+  if (!auth || config.settingsOf(auth)['rateLimit'] !== 'off') return [];
+  return [
+    warning(
+      'Sign-ins and sign-ups are not limited by address. Unset PLINTH_AUTH_RATE_LIMIT unless a proxy limits them.',
+    ),
+  ];
 }
 
 function mailFindings(config: Config, served: readonly ServiceModule[]): Finding[] {

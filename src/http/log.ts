@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { ServerResponse } from 'node:http';
+import { logOutput } from './log-output.ts';
 import type { Exchange } from './exchange.ts';
 import type { Operation } from './operation.ts';
 
@@ -20,7 +21,7 @@ export function createLog({ level, readable, destination }: LogOptions): Logger 
     serializers: { err: describeError },
   };
   if (destination) return pino(options, destination);
-  if (!readable) return pino(options, pino.destination({ sync: false, minLength: 4096, periodicFlush: 200 }));
+  if (!readable) return pino(options, logOutput(1));
   const pretty = {
     target: 'pino-pretty',
     options: { singleLine: true, translateTime: 'HH:MM:ss', ignore: 'pid,hostname' },

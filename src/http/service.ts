@@ -42,6 +42,8 @@ export interface ServiceModule<
   notes?(
     deps: Pick<ServiceDeps<SettingsOf<Declared>>, 'settings' | 'sealer' | 'production' | 'publicUrl'>,
   ): readonly (readonly [string, string])[];
+  /** Throws a `SettingError` for settings that contradict one another, with which `create` fails too. */
+  checkSettings?(deps: Pick<ServiceDeps<SettingsOf<Declared>>, 'settings' | 'production'>): void;
   /** Where its paths begin, when that differs from the contract. */
   basePath?(settings: SettingsOf<Declared>): BasePath;
   /** What the operator can do with its database while no server has to run; each returns a sentence about what it did. */

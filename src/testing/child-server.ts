@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from './free-port.ts';
 import { send } from './send.ts';
 import type { TestRequest, TestResponse } from './server.ts';
 
@@ -84,12 +84,4 @@ function collected(stream: NodeJS.ReadableStream): () => string {
   const parts: string[] = [];
   stream.setEncoding('utf8').on('data', (part: string) => parts.push(part));
   return () => parts.join('');
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -27,6 +27,7 @@ import { renderPage } from './views/layout.ts';
 import { plainLook } from './look/look.ts';
 import { unexpectedPage } from './views/message-pages.ts';
 import { remotePrincipals } from './oauth/access/remote-principals.ts';
+import { checkMessageSettings } from './messages/messages.ts';
 import { carryOutRequests } from './messages/requests.ts';
 import { settings } from './settings.ts';
 import { keyRotation } from './oauth/keys/signing-key-rotation.ts';
@@ -47,6 +48,7 @@ export const auth: ServiceModule<typeof settings> = {
       ? []
       : [['mailbox', `mail and codes to users: ${mailboxPage(publicUrl, settings, sealer)}`]];
   },
+  checkSettings: ({ settings, production }) => checkMessageSettings(settings, production),
   basePath: ({ basePath }) => ({ documented: '/v1/auth', served: basePath }),
   async create(given): Promise<Service> {
     const { db, engine, log } = given;

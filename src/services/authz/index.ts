@@ -34,6 +34,7 @@ export const authz = {
   name: 'authz',
   migrations: new URL('./migrations/', import.meta.url),
   settings,
+  checkSettings: ({ settings }) => checkSettings(settings),
   create({ db, settings }) {
     checkSettings(settings);
     const models = new Models(db, settings);

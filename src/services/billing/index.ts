@@ -38,7 +38,7 @@ import { paymentMethods } from './payments/payment-methods.ts';
 import { payments } from './payments/payments.ts';
 import { plans } from './plans/plans.ts';
 import { createRevisions } from './plans/revisions.ts';
-import { createProvider } from './providers/providers.ts';
+import { checkProvider, createProvider } from './providers/providers.ts';
 import { settings } from './settings.ts';
 import { taxRates } from './tax-rates/tax-rates.ts';
 import { createWriter } from './writes.ts';
@@ -52,6 +52,7 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
     name: 'billing',
     migrations: new URL('./migrations/', import.meta.url),
     settings,
+    checkSettings: ({ settings }) => checkProvider(settings),
     notes: ({ settings, production }) =>
       production && settings.provider === 'test'
         ? [['billing', 'PLINTH_BILLING_PROVIDER is test: payments succeed, and no money moves']]

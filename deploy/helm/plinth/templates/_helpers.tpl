@@ -8,6 +8,11 @@ app.kubernetes.io/name: plinth
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Whether several pods may run at once, now or later. */}}
+{{- define "plinth.several" -}}
+{{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) }}true{{ end }}
+{{- end }}
+
 {{- define "plinth.labels" -}}
 {{ include "plinth.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -36,6 +41,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 

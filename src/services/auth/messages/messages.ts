@@ -29,6 +29,13 @@ interface UserMessagesDeps {
   readonly log: Log;
 }
 
+const prefix = 'PLINTH_AUTH';
+
+/** @throws SettingError if the settings of messages contradict one another */
+export function checkMessageSettings(settings: MessageSettings, production: boolean): void {
+  waysOf(settings, { prefix, production, clock: { now: () => Date.now() } });
+}
+
 /** @throws SettingError if the settings of messages contradict one another */
 export function createUserMessages({
   db,
@@ -40,7 +47,7 @@ export function createUserMessages({
   sealer,
   log,
 }: UserMessagesDeps): UserMessages {
-  const ways = waysOf(settings, { prefix: 'PLINTH_AUTH', production, clock });
+  const ways = waysOf(settings, { prefix, production, clock });
   const messages = createMessages<Message['kind']>({
     db,
     engine,
