@@ -62,10 +62,15 @@ describe('serve', () => {
   );
 
   test.runIf(inject('engine') === 'postgres').each([
-    ['postgres://127.0.0.1:1/plinth', 'The database of DATABASE_URL cannot be reached (ECONNREFUSED). Start it, or correct the address.\n'],
+    [
+      'postgres://127.0.0.1:1/plinth',
+      'The database of DATABASE_URL cannot be reached (ECONNREFUSED). Start it, or correct the address.\n',
+    ],
     [
       'postgres://nohost.invalid/plinth',
-      expect.stringMatching(/^The database of DATABASE_URL cannot be reached \(E\w+\)\. Start it, or correct the address\.\n$/),
+      expect.stringMatching(
+        /^The database of DATABASE_URL cannot be reached \(E\w+\)\. Start it, or correct the address\.\n$/,
+      ),
     ],
     ['no database', 'The database of DATABASE_URL refuses: database "plinth_no_such" does not exist.\n'],
     ['no user', expect.stringMatching(/^The database of DATABASE_URL refuses: .*plinth_no_such.*\.\n$/)],
