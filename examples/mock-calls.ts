@@ -5,7 +5,7 @@ const plinth = createPlinth({ baseUrl: 'http://127.0.0.1:4010', token: 'any' });
 
 // A typed call. With --stateful, created records can be read, listed, changed and deleted.
 const { id } = await plinth.billing.customers.create({
-  body: { name: 'Globex Ltd', email: 'office@globex.example' },
+  body: { name: 'Globex Ltd', email: `office+${Date.now()}@globex.example` },
 });
 const customer = await plinth.billing.customers.get({ id });
 console.log(customer.name, customer.balance.display);

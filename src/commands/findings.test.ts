@@ -8,7 +8,8 @@ const production = {
   PLINTH_PUBLIC_URL: 'https://plinth.example.com',
   PLINTH_TRUSTED_PROXY: '127.0.0.1',
   DATABASE_URL: 'postgres://db.example.com/plinth',
-  PLINTH_MASTER_KEY: Buffer.alloc(32).toString('base64'),
+  PLINTH_MASTER_KEY: Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64'),
+  PLINTH_ROOT_TOKEN: '0123456789abcdef0123456789abcdef',
   PLINTH_AUTH_SMTP_URL: 'smtp://mail.example.com',
 };
 
@@ -40,6 +41,8 @@ test.each<[Record<string, string>, RegExp]>([
   [{ PLINTH_ALLOW_PRIVATE_TARGETS: 'true' }, /^warning: .* Unset PLINTH_ALLOW_PRIVATE_TARGETS/],
   [{ DATABASE_URL: '' }, /^warning: .* Set DATABASE_URL/],
   [{ PLINTH_MASTER_KEY: '' }, /^warning: .* PLINTH_MASTER_KEY/],
+  [{ PLINTH_MASTER_KEY: Buffer.alloc(32).toString('base64') }, /^warning: .* `openssl rand -base64 32`/],
+  [{ PLINTH_ROOT_TOKEN: 'secret'.repeat(6) }, /^warning: .* `openssl rand -hex 24`/],
   [{ PLINTH_AUTH_SMTP_URL: '' }, /^warning: .* Set PLINTH_AUTH_SMTP_URL\.$/],
   [{ PLINTH_CORS_ORIGINS: '*' }, /^warning: .* PLINTH_CORS_ORIGINS/],
 ])('%j is noticed', (change, text) => {

@@ -106,7 +106,32 @@ function productionFindings(config: Config, served: readonly ServiceModule[]): F
           ),
         ]
       : []),
+    ...guessableFindings(config),
     ...mailFindings(config, served),
+  ];
+}
+
+/** A random secret of the length that is required has far more different characters, or bytes, than these. */
+const fewCharacters = 10;
+const fewBytes = 16;
+
+/** Secrets that somebody typed instead of drawing them. */
+function guessableFindings({ rootToken, masterKey }: Config): Finding[] {
+  return [
+    ...(rootToken !== undefined && new Set(rootToken).size < fewCharacters
+      ? [
+          warning(
+            'The root token can be guessed. Set PLINTH_ROOT_TOKEN to what `openssl rand -hex 24` prints.',
+          ),
+        ]
+      : []),
+    ...(masterKey !== undefined && new Set(Buffer.from(masterKey, 'base64')).size < fewBytes
+      ? [
+          warning(
+            'The master key can be guessed. Set PLINTH_MASTER_KEY to what `openssl rand -base64 32` prints, and the present one as PLINTH_MASTER_KEY_PREVIOUS if anything was sealed with it.',
+          ),
+        ]
+      : []),
   ];
 }
 
