@@ -1,6 +1,7 @@
 /**
- * An upgrade as docs/production.md describes it: from the version before the last migration to this one, with the embedded database and,
- * where a PostgreSQL answers, without an interruption. What the old version stored has to be there, and no request may fail.
+ * An upgrade as docs/production.md describes it: from the version before the last migration to this one, or from the revision that is
+ * given, with the embedded database and, where a PostgreSQL answers, without an interruption. What the old version stored has to be
+ * there, and no request may fail.
  */
 import { execFileSync } from 'node:child_process';
 import { deepStrictEqual } from 'node:assert';
@@ -15,7 +16,7 @@ import { ask, type Running, running } from './running.ts';
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
 const migrations = ':(glob)src/**/migrations/*.sql';
 const lastMigration = git('log', '--max-count=1', '--diff-filter=A', '--format=%H', '--', migrations);
-const before = git('rev-parse', `${lastMigration}^`);
+const before = git('rev-parse', process.argv[2] ?? `${lastMigration}^`);
 const token = randomBytes(24).toString('hex');
 const secrets = { PLINTH_ROOT_TOKEN: token, PLINTH_MASTER_KEY: randomBytes(32).toString('base64') };
 
@@ -26,6 +27,10 @@ const question = {
   resource_type: 'document',
   resource_id: 'plan',
 };
+
+const bucket = 'upgraded';
+/** How many callers ask at once, so that some are always at work in the database. */
+const callersAtOnce = 6;
 
 const old = await mkdtemp(join(tmpdir(), 'plinth-upgrade-'));
 try {
@@ -62,6 +67,7 @@ async function between({ env, engine }: Place, servers: Running[]): Promise<void
     raw_key: string;
     key: { id: string };
   };
+  await ask(`${first.url}/storage/store/v1/buckets`, token, 'POST', { name: bucket });
   const kept = await ask(`${first.url}/keys/v1/keys/${made.key.id}`, token, 'GET');
 
   const callers = engine === 'postgres' ? steadyCaller(first.url) : undefined;
@@ -94,18 +100,26 @@ async function start(folder: string, env: Record<string, string>) {
   return running([process.execPath, 'src/main.ts', 'serve'], port, { cwd: folder, env: own });
 }
 
-/** Asks one request after the other, and keeps the first that fails. */
+/** Lets several callers ask one request after the other, and keeps the first that fails. */
 function steadyCaller(url: string) {
   let target = url;
   let answered = 0;
   let ending = false;
-  const asking = (async () => {
-    while (!ending) {
-      await ask(`${target}/keys/v1/keys`, token, 'POST', { name: 'Meanwhile' });
-      await ask(`${target}/authz/v1/authz/check`, token, 'POST', question);
-      answered += 2;
+  const call = async (method: string, path: string, body?: unknown) => {
+    await ask(`${target}${path}`, token, method, body);
+    answered += 1;
+  };
+  const caller = async (_: unknown, number: number) => {
+    for (let turn = 0; !ending; turn++) {
+      await call('POST', '/keys/v1/keys', { name: 'Meanwhile' });
+      await call('POST', '/authz/v1/authz/check', question);
+      const object = `/storage/store/v1/buckets/${bucket}/objects/${number}-${turn}`;
+      await call('PUT', object, { turn });
+      await call('POST', '/sync/push', pushOf(`node-${number}`, turn));
+      await call('DELETE', object);
     }
-  })();
+  };
+  const asking = Promise.all(Array.from({ length: callersAtOnce }, caller));
   asking.catch(() => {});
   return {
     turnTo: (next: string) => (target = next),
@@ -120,4 +134,14 @@ function steadyCaller(url: string) {
       return answered;
     },
   };
+}
+
+/** A record that is written, and the one before it deleted. */
+function pushOf(node: string, turn: number) {
+  const change = (of: object, counter: number) => ({
+    ...{ table: 'notes', node_id: node, hlc: { timestamp: Date.now(), counter, node_id: node }, ...of },
+  });
+  const written = { pk: `${node}-${turn}`, field: 'title', crdt_type: 'lww', value: `Turn ${turn}` };
+  const deleted = { pk: `${node}-${turn - 1}`, tombstone: true };
+  return { NodeID: node, Changes: [change(written, 0), change(deleted, 1)] };
 }

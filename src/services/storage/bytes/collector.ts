@@ -36,7 +36,7 @@ export const collector = ({ db, driver, settings }: CollectorDeps): Sweep => ({
   ],
 });
 
-/** Deletes files that no blob has: those of requests that were cut off and of commits that never took place. One of the shards is looked at each time. */
+/** Deletes files that no blob has: those of requests and commits that were cut off. One of the shards is looked at each time. */
 export const orphanSweep = ({ db, driver, settings }: CollectorDeps): Sweep => ({
   name: 'storage.orphans',
   everyMs: 60_000,

@@ -161,11 +161,6 @@ begin
     group by g.tbl
     on conflict on constraint tables_pkey do update set latest_hlc = excluded.latest_hlc
     where excluded.latest_hlc > known.latest_hlc;
-    if strpos(p_kinds, 't') > 0 then
-      update sync.tables t set deleted_hlc = latest.hlc
-      from (select g.tbl, max(g.hlc) as hlc from unnest(v_given) as g where g.kind = 't' group by g.tbl) as latest
-      where t.tenant_id = p_tenant and t.app_id = p_app and t.tbl = latest.tbl and t.deleted_hlc < latest.hlc;
-    end if;
     insert into sync.outbox (tenant_id, id, type, subject, app_id, actor, data, request_id)
     select p_tenant, e.id, 'sync.changes.pushed', e.node, p_app, e.actor, e.data::jsonb, e.request_id
     from unnest(p_pushed_event, p_node, p_actor, p_pushed_data, p_request_id) with ordinality
@@ -178,10 +173,8 @@ begin
 end
 $$;
 
-drop function sync.merge(text, text, text, sync.arriving[], text, boolean);
-
--- The join of cells with those that are stored; a row that learns nothing keeps its arrival. `p_kinds` are the kinds that occur,
--- `p_deleted` is the latest reading of the deletions that their tables had before.
+-- The join of cells with those that are stored; a row that learns nothing keeps its arrival. `p_kinds` are the kinds that occur, and
+-- `p_deleted` is the latest reading of the deletions that their tables had before, or a later one.
 create function sync.merge(
   p_tenant text, p_app text, p_epoch text, p_given sync.arriving[], p_kinds text, p_replaces boolean, p_deleted text
 ) returns void language plpgsql
@@ -276,5 +269,19 @@ begin
   end if;
 
   if p_replaces then perform sync.replace(p_tenant, p_app, p_epoch, p_given); end if;
+
+  if strpos(p_kinds, 't') > 0 then
+    insert into sync.tables as known (tenant_id, app_id, tbl, latest_hlc, deleted_hlc)
+    select p_tenant, p_app, g.tbl, max(g.hlc), max(g.hlc) from unnest(p_given) as g where g.kind = 't' group by g.tbl
+    on conflict on constraint tables_pkey do update set deleted_hlc = excluded.deleted_hlc
+    where excluded.deleted_hlc > known.deleted_hlc;
+  end if;
 end
+$$;
+
+-- For pushes that are at work while this is applied: their function still calls it so, and `~` is later than every reading.
+create or replace function sync.merge(
+  p_tenant text, p_app text, p_epoch text, p_given sync.arriving[], p_kinds text, p_replaces boolean
+) returns void language sql as $$
+  select sync.merge(p_tenant, p_app, p_epoch, p_given, p_kinds, p_replaces, '~')
 $$;
