@@ -28,7 +28,8 @@ export async function doctor(
   findings.push(...(await databaseFindings(config, served, log)));
   for (const { level, text } of findings) process.stdout.write(`${level.padEnd(8)} ${text}\n`);
   const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
-  process.stdout.write(`${count('warning')} warnings, ${count('problem')} problems\n`);
+  const counted = (level: Finding['level']) => `${count(level)} ${level}${count(level) === 1 ? '' : 's'}`;
+  process.stdout.write(`${counted('warning')}, ${counted('problem')}\n`);
   return count('problem') === 0;
 }
 
