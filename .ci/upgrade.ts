@@ -1,6 +1,6 @@
 /**
- * An upgrade as docs/production.md describes it: from the version before the last migration to this one, or from the revision that is
- * given, with the embedded database and, where a PostgreSQL answers, without an interruption. What the old version stored has to be
+ * An upgrade as docs/production.md describes it: from the newest version that lacks a migration to this one, or from the revision
+ * that is given, with the embedded database and, where a PostgreSQL answers, without an interruption. What the old version stored has to be
  * there, and no request may fail.
  */
 import { execFileSync } from 'node:child_process';
@@ -15,8 +15,7 @@ import { ask, type Running, running } from './running.ts';
 
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim();
 const migrations = ':(glob)src/**/migrations/*.sql';
-const lastMigration = git('log', '--max-count=1', '--diff-filter=A', '--format=%H', '--', migrations);
-const before = git('rev-parse', process.argv[2] ?? `${lastMigration}^`);
+const before = git('rev-parse', process.argv[2] ?? beforeTheLast());
 const token = randomBytes(24).toString('hex');
 const secrets = { PLINTH_ROOT_TOKEN: token, PLINTH_MASTER_KEY: randomBytes(32).toString('base64') };
 
@@ -45,6 +44,17 @@ try {
   for (const place of places) await upgrade(place);
 } finally {
   await rm(old, { recursive: true, force: true });
+}
+
+/**
+ * The newest revision that lacks a migration of this one, and has none that was changed since: while a migration was still being
+ * written, nobody was given it.
+ */
+function beforeTheLast(): string {
+  const added = git('log', '--diff-filter=A', '--format=%H^', '--', migrations).split('\n');
+  const changed = (revision: string) =>
+    git('diff', '--name-only', '--no-renames', '--diff-filter=MD', revision, 'HEAD', '--', migrations);
+  return added.find((revision) => changed(revision) === '') ?? added.at(-1)!;
 }
 
 /** On PostgreSQL the old server goes on until the new one is ready; the embedded database is for one process at a time. */

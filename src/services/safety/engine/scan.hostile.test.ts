@@ -38,6 +38,8 @@ const mostGrowth = 3.5;
 /** Shorter times say nothing about growth. */
 const leastMs = 40;
 const full = 524_288;
+/** A collection of garbage, or something else on the machine, can fall into one measurement, but not into each of three. */
+const measured = { retry: 2 };
 
 test.each([
   ['[EMAIL_1]'],
@@ -56,7 +58,7 @@ test.each([
   ['ignоre '],
   ['<|im_start|>'],
   ['kill yourself you '],
-])('a text full of %j takes time in proportion to its length, in slices', async (unit) => {
+])('a text full of %j takes time in proportion to its length, in slices', measured, async (unit) => {
   await scanText(filled(unit, full / 16));
   const half = await measure(filled(unit, full / 8));
   const whole = await measure(filled(unit, full / 4));
@@ -65,16 +67,20 @@ test.each([
   expect(whole.result.findings.length).toBeLessThanOrEqual(200);
 });
 
-test('the steps of all built-in rules, over and over without their last one, take no more than usual', async () => {
-  const steps = [...attackRules.rules, ...contentRules.rules]
-    .flatMap(({ steps: all }) => all.slice(0, -1).map((terms) => terms[0]!.replace('*', '')))
-    .join(' ');
-  await scanText(filled(steps, full / 16));
-  const half = await measure(filled(steps, full / 8));
-  const whole = await measure(filled(steps, full / 4));
-  expect(whole.took / Math.max(leastMs, half.took)).toBeLessThanOrEqual(mostGrowth);
-  expect(whole.longest).toBeLessThanOrEqual(longestStretchMs);
-});
+test(
+  'the steps of all built-in rules, over and over without their last one, take no more than usual',
+  measured,
+  async () => {
+    const steps = [...attackRules.rules, ...contentRules.rules]
+      .flatMap(({ steps: all }) => all.slice(0, -1).map((terms) => terms[0]!.replace('*', '')))
+      .join(' ');
+    await scanText(filled(steps, full / 16));
+    const half = await measure(filled(steps, full / 8));
+    const whole = await measure(filled(steps, full / 4));
+    expect(whole.took / Math.max(leastMs, half.took)).toBeLessThanOrEqual(mostGrowth);
+    expect(whole.longest).toBeLessThanOrEqual(longestStretchMs);
+  },
+);
 
 test('of too many findings 200 are listed, all are counted and all are redacted', async () => {
   const { result } = await measure(filled('a@example.com ', 14 * 1_000));
@@ -112,33 +118,35 @@ function randomText(letters: string, length: number): string {
   }).join('');
 }
 
-test('500 hostile expressions and a long text end in bounded slices', async () => {
+test('500 hostile expressions and a long text end in bounded slices', measured, async () => {
   const hostile = withExpressions(Array.from({ length: 500 }, (_, n) => forms[n % forms.length]!(n)));
   const { longest, result } = await measure(randomText('abcdx', full), hostile);
   expect(longest).toBeLessThanOrEqual(longestStretchMs);
   expect(['allow', 'flag', 'redact']).toContain(result.decision);
 });
 
-test('20,000 keywords are compiled in bounded slices, once for scans at the same time', async () => {
-  const keywords = Array.from({ length: 20_000 }, (_, n) => `the many keywords ${n} of an app ${n % 97}`);
-  const many = rules({
-    values: Array.from({ length: 40 }, (_, index) => ({
+test(
+  '20,000 keywords are compiled in bounded slices, once for scans at the same time',
+  measured,
+  async () => {
+    const keywords = Array.from({ length: 20_000 }, (_, n) => `the many keywords ${n} of an app ${n % 97}`);
+    const values = Array.from({ length: 40 }, (_, index) => ({
       primitive: value({ keywords: keywords.slice(index * 500, index * 500 + 500) }, { name: `v${index}` }),
-    })),
-  });
-  const text = 'one of the many keywords 4711 of an app 55';
-  const [first, ...others] = await Promise.all([
-    measure(text, many),
-    scanText(text, many),
-    scanText(text, many),
-  ]);
-  const again = [await measure(text, many), await measure(text, many), await measure(text, many)];
-  expect(first.result).toMatchObject({ decision: 'flag', findings: [{ type: 'toxicity.keywords' }] });
-  for (const other of others) expect(other).toEqual(first.result);
-  expect(first.longest).toBeLessThanOrEqual(longestStretchMs);
-  // The quickest of three, because anything else on the machine can hold one of them up.
-  expect(Math.min(...again.map(({ took }) => took))).toBeLessThan(first.took / 4);
-});
+    }));
+    const many = rules({ values });
+    const text = 'one of the many keywords 4711 of an app 55';
+    const [first, ...others] = await Promise.all([
+      measure(text, many),
+      scanText(text, many),
+      scanText(text, many),
+    ]);
+    const again = await measure(text, many);
+    expect(first.result).toMatchObject({ decision: 'flag', findings: [{ type: 'toxicity.keywords' }] });
+    for (const other of others) expect(other).toEqual(first.result);
+    expect(first.longest).toBeLessThanOrEqual(longestStretchMs);
+    expect(again.took).toBeLessThan(first.took / 4);
+  },
+);
 
 test('the first scan goes on with a build when the one that began it has ended', async () => {
   const many = rules({
@@ -150,7 +158,7 @@ test('the first scan goes on with a build when the one that began it has ended',
   expect(await sound).toMatchObject({ findings: [{ type: 'toxicity.keywords' }] });
 });
 
-test('many rules over many findings end in bounded slices', async () => {
+test('many rules over many findings end in bounded slices', measured, async () => {
   const many = {
     ...profile('default'),
     boundaries: Array.from({ length: 20 }, (_, n) => ({
@@ -167,7 +175,7 @@ test('many rules over many findings end in bounded slices', async () => {
   expect((await measure(text, many, { messages })).longest).toBeLessThanOrEqual(longestStretchMs);
 });
 
-test('a masked part as long as the text ends in bounded slices', async () => {
+test('a masked part as long as the text ends in bounded slices', measured, async () => {
   // Matches of the two overlap, so that all of them are one part.
   const patterns = ['.{509}', '.{503}', '.{499}'];
   const masks = rules({
@@ -179,7 +187,7 @@ test('a masked part as long as the text ends in bounded slices', async () => {
   expect(longest).toBeLessThanOrEqual(longestStretchMs);
 });
 
-test('a sentence as long as the text is compared with its sources in bounded slices', async () => {
+test('a sentence as long as the text is compared with its sources in bounded slices', measured, async () => {
   const letter = (n: number) => String.fromCharCode(97 + (n % 26));
   const words = Array.from({ length: 676 }, (_, n) => letter(n) + letter(n / 26));
   const grounded = rules({
@@ -198,7 +206,7 @@ test('a sentence as long as the text is compared with its sources in bounded sli
   expect(longest).toBeLessThanOrEqual(longestStretchMs);
 });
 
-test('conditions and limits over a large context are tested in bounded slices', async () => {
+test('conditions and limits over a large context are tested in bounded slices', measured, async () => {
   const conditions = Array.from(
     { length: 10 },
     (_, n) => `context.sources matches '*aaaaaaaaaaaaaaaaa${n}*'`,
@@ -233,7 +241,7 @@ test('a scan with more findings than memory allows ends as the profile says', as
   expect(result.findings).toContainEqual(expect.objectContaining({ type: 'engine.limit', action: 'flag' }));
 });
 
-test('work beyond the limit ends the scan as the profile says', async () => {
+test('work beyond the limit ends the scan as the profile says', measured, async () => {
   const quadratic = ['a.*b|a'];
   const { result, longest } = await measure(filled('a', full), withExpressions(quadratic));
   expect(result).toMatchObject({ decision: 'flag', findings: [{ type: 'engine.limit', action: 'flag' }] });
