@@ -3,7 +3,9 @@ import {
   alone,
   columns,
   deleteHad,
+  type Following,
   following,
+  isAll,
   mostBytes,
   mostEvents,
   numbered,
@@ -75,8 +77,7 @@ export function heldSubjects(place: Place) {
         ) as measured
         where nth = 1 or bytes <= ${mostBytes}
         order by relay_number`;
-      const found = rows[0]?.found ?? 0;
-      return { events: numbered(service, rows), all: rows.length === found && found < mostEvents };
+      return { events: numbered(service, rows), all: isAll(rows) };
     },
 
     async putOff({ tenant, subject }: Held, retryMs: number): Promise<void> {
@@ -143,7 +144,7 @@ export const hasDue = (sql: Sql, place: Of) => sql`
 
 /** Every statement about the held tenants of one outbox and one consumer. */
 export function heldTenants(place: Place) {
-  const { db, service } = place;
+  const { db } = place;
   return {
     /** The held tenants whose events are to be tried again. */
     async dueTenants(): Promise<DueTenant[]> {
@@ -154,19 +155,10 @@ export function heldTenants(place: Place) {
     },
 
     /** The first events that a held tenant waits for, up to the number that the consumer has reached; those of held subjects are passed over. */
-    async waitingOf(
-      { tenant, number }: DueTenant,
-      reached: number,
-    ): Promise<{ readonly events: Numbered[]; readonly last: number | undefined; readonly all: boolean }> {
+    waitingOf({ tenant, number }: DueTenant, reached: number): Promise<Following> {
       const sql = db.background;
       const chosen = sql`outbox.tenant_id = ${tenant} and relay_number between ${number} and ${reached}`;
-      const rows = await following(place, chosen, isHeldSubject(sql, place));
-      const found = rows[0]?.found ?? 0;
-      return {
-        events: numbered(service, rows),
-        last: rows.at(-1)?.number,
-        all: rows.length === found && found < mostEvents,
-      };
+      return following(place, chosen, isHeldSubject(sql, place));
     },
 
     async putOffTenant({ tenant }: DueTenant, retryMs: number): Promise<void> {

@@ -71,14 +71,19 @@ export const deleteHad = (sql: Sql, place: Place, chosen: Fragment) => sql`
   where ${chosen} and not ${isAwaited(sql, place.service)}
     ${place.needed === undefined ? sql`` : sql`and not (${place.needed(sql)})`}`;
 
-/** The first of the chosen events, and how many there were before they were cut for their size. Those that are held have no data. */
-export async function following(
-  place: Place,
-  chosen: Fragment,
-  isHeld: Fragment,
-): Promise<(Row & { readonly found: number })[]> {
+/** Some events in their order. */
+export interface Following {
+  readonly events: Numbered[];
+  /** The number of the last one, also when it is held. */
+  readonly last: number | undefined;
+  /** Whether there are no more. */
+  readonly all: boolean;
+}
+
+/** The first of the chosen events, without those that are held. */
+export async function following(place: Place, chosen: Fragment, isHeld: Fragment): Promise<Following> {
   const sql = place.db.background;
-  return await sql<(Row & { readonly found: number })[]>`
+  const rows = await sql<(Row & { readonly found: number })[]>`
     ${columns(sql, sql`case when held then null else data end`)}, found
     from (
       select *, sum(case when held then 0 else octet_length(data::text) end) over (order by relay_number) as bytes,
@@ -92,7 +97,16 @@ export async function following(
     ) as measured
     where nth = 1 or bytes <= ${mostBytes}
     order by relay_number`;
+  return {
+    events: numbered(place.service, rows),
+    last: rows.at(-1)?.number,
+    all: isAll(rows),
+  };
 }
+
+/** Whether rows that were `found` and then cut for their size are all there are. */
+export const isAll = (rows: readonly { readonly found: number }[]): boolean =>
+  rows.length < mostEvents && rows.length === (rows[0]?.found ?? 0);
 
 export const columns = (sql: Sql, data: Fragment) => sql`
   select relay_number as number, tenant_id as tenant, id, type, subject, app_id as app, actor, time, ${data} as data,

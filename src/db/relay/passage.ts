@@ -97,12 +97,14 @@ export function passage({ service, store, calls, log }: Deps): Passage {
       const retried =
         held === 0 ? [] : [await retryHeld(reached, signal), await retryTenants(reached, signal)];
       const more = retried.includes(true);
-      const { events, last } = await store.next(reached);
+      const { events, last, all } = await store.next(reached);
       if (last === undefined) return more;
       const failed = await hand(calls, bySubject(events), signal);
       failed.forEach(warn);
       const kept = failed.map(({ events: group }) => heldOf(group));
-      return store.advance(reached, last, kept, retryAfter(1));
+      const advanced = await store.advance(reached, last, kept, retryAfter(1));
+      // Events that are written meanwhile wait for the next look: a turn for a few of them costs as much as one for hundreds.
+      return advanced && (more || !all);
     },
   };
 }

@@ -4,6 +4,8 @@ import { testDatabase, type TestDatabase } from '../../testing/database.ts';
 import type { Log } from '../index.ts';
 import { emit } from '../outbox.ts';
 import { pruneOnce } from '../outbox-pruning.ts';
+import { callsOf } from './consumer.ts';
+import { passage } from './passage.ts';
 import type { Consumer } from './relay.ts';
 import { relayBacklog } from './backlog.ts';
 import { passageStore } from './relay.store.ts';
@@ -331,4 +333,31 @@ test('a process that was overtaken while it tried a held tenant again lets none 
   start([storing(db, 'audit')]);
   await expect.poll(async () => (await takenBy(db, 'audit')).get('a')).toEqual([1, 2]);
   await expect.poll(() => left(db)).toBe(0);
+});
+
+test('what is written while events are handed on waits for the next look, unless there were more than a turn takes', async () => {
+  const relay = start([storing(db, 'audit')]);
+  await expect.poll(() => backlog('audit')).toBeDefined();
+  await relay.stop();
+  let [taken, writes] = [0, 1];
+  const take = async (events: readonly unknown[]) => {
+    taken += events.length;
+    for (; writes > 0; writes--) await write('b', 1);
+  };
+  const calls = callsOf({ name: 'audit', take }, 10_000);
+  const store = passageStore(db, { service: 'authz' }, 'audit');
+  const way = passage({ service: 'authz', store, calls, log });
+  const turn = async () => {
+    await way.number();
+    const more = await way.forward(new AbortController().signal);
+    return { taken, more };
+  };
+  await write('a', 1);
+  expect(await turn()).toEqual({ taken: 1, more: false });
+  expect(await turn()).toEqual({ taken: 2, more: false });
+  await db.sql`
+    insert into authz.outbox (tenant_id, id, type, subject, app_id, actor, data)
+    select 'acme', 'evt_' || nth, 'authz.thing.changed', 'c', 'default', 'root', '{}' from generate_series(1, 501) as nth`;
+  expect(await turn()).toEqual({ taken: 502, more: true });
+  expect(await turn()).toEqual({ taken: 503, more: false });
 });

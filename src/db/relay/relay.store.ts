@@ -15,9 +15,8 @@ import {
 import {
   alone,
   deleteHad,
+  type Following,
   following,
-  numbered,
-  type Numbered,
   type Outbox,
   outboxOf,
   own,
@@ -104,7 +103,7 @@ const numbering = (place: Place) => ({
 });
 
 function newEvents(place: Place) {
-  const { db, service } = place;
+  const { db } = place;
   return {
     /** What the consumer has had, and the number of subjects and tenants that are held. */
     async standing(): Promise<{ readonly reached: number; readonly held: number }> {
@@ -114,11 +113,10 @@ function newEvents(place: Place) {
       return row;
     },
 
-    /** The next events after a number, and the number of the last of them. Events of held subjects and tenants are passed over. */
-    async next(after: number): Promise<{ readonly events: Numbered[]; readonly last: number | undefined }> {
+    /** The next events after a number. Events of held subjects and tenants are passed over. */
+    next(after: number): Promise<Following> {
       const sql = db.background;
-      const rows = await following(place, sql`relay_number > ${after}`, isHeld(sql, place));
-      return { events: numbered(service, rows), last: rows.at(-1)?.number };
+      return following(place, sql`relay_number > ${after}`, isHeld(sql, place));
     },
   };
 }

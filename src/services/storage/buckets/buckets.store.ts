@@ -1,5 +1,6 @@
 import type { Bucket, BucketUpdate } from '../../../../generated/storage/types.ts';
 import { constrained } from '../../../db/constraints.ts';
+import { givenTexts } from '../../../db/given.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { BucketNotFound, constraints, TooManyBuckets } from '../errors.ts';
@@ -53,10 +54,11 @@ export const bucketStore = (sql: Sql) => ({
 
   /** Finds several buckets, by name or by id, and returns them under `nameOfRef`. */
   async findAll(asked: readonly BucketRef[]): Promise<Map<string, FoundBucket>> {
+    const [tenants, refs] = [asked.map(({ tenant }) => tenant), asked.map(({ ref }) => ref)];
     const rows = await sql<(FoundBucket & { readonly ref: string })[]>`
       select ref, ${columns(sql, 'buckets')},
         buckets.quota_bytes > 0 or exists (select from storage.quotas where quotas.tenant_id = buckets.tenant_id) as has_quota
-      from unnest(${asked.map(({ tenant }) => tenant)}::text[], ${asked.map(({ ref }) => ref)}::text[]) as asked(tenant, ref)
+      from ${givenTexts(sql, tenants, refs)} as asked(tenant, ref)
       cross join lateral ${referred(sql)} as buckets`;
     return new Map(rows.map(({ ref, ...bucket }) => [nameOfRef({ tenant: bucket.tenant_id, ref }), bucket]));
   },

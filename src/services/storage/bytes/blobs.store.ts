@@ -1,3 +1,4 @@
+import { given } from '../../../db/given.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 
 /** Bytes that are stored for the first time. */
@@ -42,13 +43,17 @@ export interface AskedBlob {
 export const blobStore = (sql: Sql) => ({
   /** Blobs with the checksums of their blocks that are asked for; undefined in the place of one that is gone. */
   async findAll(tenant: string, asked: readonly AskedBlob[]): Promise<(ReadableBlob | undefined)[]> {
-    const each = (of: (one: AskedBlob) => number) => asked.map(of);
+    const each = (of: (one: AskedBlob) => number) => sql`${asked.map(of)}::integer[]`;
+    const ids = sql`${asked.map(({ id }) => id)}::text[]`;
+    const blobs = given(
+      sql,
+      ids,
+      each(({ firstBlock }) => firstBlock),
+      each(({ endBlock }) => endBlock),
+    );
     const rows = await sql<(ReadableBlob & { readonly place: number })[]>`
       select place, found.*
-      from unnest(
-          ${asked.map(({ id }) => id)}::text[], ${each(({ firstBlock }) => firstBlock)}::integer[],
-          ${each(({ endBlock }) => endBlock)}::integer[]
-        ) with ordinality as asked(blob, first_block, end_block, place)
+      from ${blobs} with ordinality as asked(blob, first_block, end_block, place)
       cross join lateral (
         select id, size, content, substring(blocks from first_block * 4 + 1 for (end_block - first_block) * 4) as blocks,
           first_block, state = 'damaged' as is_damaged
@@ -102,14 +107,14 @@ export const blobStore = (sql: Sql) => ({
 
   /** Marks those of the locked blobs to which nothing points, and forgets that the others were garbage. */
   async condemn(locked: readonly Garbage[]): Promise<void> {
-    const given = sql`unnest(${locked.map(({ tenant_id }) => tenant_id)}::text[], ${locked.map(({ id }) => id)}::text[])`;
+    const theirs = sql`unnest(${locked.map(({ tenant_id }) => tenant_id)}::text[], ${locked.map(({ id }) => id)}::text[])`;
     await sql`
       update storage.blobs set state = 'deleting'
-      from ${given} as given(tenant_id, id)
+      from ${theirs} as given(tenant_id, id)
       where blobs.tenant_id = given.tenant_id and blobs.id = given.id
         and not ${isUsed(sql, sql`blobs.tenant_id`, sql`blobs.id`)}`;
     await sql`
-      delete from storage.garbage using ${given} as given(tenant_id, id), storage.blobs
+      delete from storage.garbage using ${theirs} as given(tenant_id, id), storage.blobs
       where garbage.tenant_id = given.tenant_id and garbage.blob_id = given.id
         and blobs.tenant_id = given.tenant_id and blobs.id = given.id and blobs.state <> 'deleting'`;
   },

@@ -1,4 +1,5 @@
 import { constrained } from '../../../db/constraints.ts';
+import { givenTexts } from '../../../db/given.ts';
 import type { Fragment, Sql } from '../../../db/index.ts';
 import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -248,10 +249,9 @@ const putFields = ({ author, object: { key, ...object }, blob, condition }: Put)
 /** The objects that are asked for with their buckets and blobs, as far as there are any. */
 function askedRows(sql: Sql, asked: readonly Asked[]): Fragment {
   const each = (of: (one: Asked) => string) => asked.map(of);
+  const names = [each(({ tenant }) => tenant), each(({ bucket }) => bucket), each(({ key }) => key)] as const;
   return sql`
-    unnest(
-      ${each(({ tenant }) => tenant)}::text[], ${each(({ bucket }) => bucket)}::text[], ${each(({ key }) => key)}::text[]
-    ) with ordinality as asked(tenant, ref, key, place)
+    ${givenTexts(sql, ...names)} with ordinality as asked(tenant, ref, key, place)
     cross join lateral ${referred(sql)} as buckets
     left join lateral (
       select xmin, * from storage.objects

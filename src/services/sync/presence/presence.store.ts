@@ -1,3 +1,4 @@
+import { givenTexts } from '../../../db/given.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Dataset, Subject } from '../dataset.ts';
 import { mostNodes, mostTopics } from '../limits.ts';
@@ -71,10 +72,10 @@ export const presenceStore = (sql: Sql) => ({
 
   /** The last revisions of data sets, in their order; 0 where there is none. */
   async revisions(datasets: readonly Dataset[]): Promise<number[]> {
+    const [tenants, apps] = [datasets.map(({ tenant }) => tenant), datasets.map(({ app }) => app)];
     const rows = await sql<{ rev: number }[]>`
       select coalesce(rev, 0) as rev
-      from unnest(${datasets.map(({ tenant }) => tenant)}::text[], ${datasets.map(({ app }) => app)}::text[])
-        with ordinality as asked(tenant_id, app_id, position)
+      from ${givenTexts(sql, tenants, apps)} with ordinality as asked(tenant_id, app_id, position)
       left join sync.presence_clocks using (tenant_id, app_id)
       order by position`;
     return rows.map(({ rev }) => rev);

@@ -1,4 +1,5 @@
 import type { Cell, CellKind } from '../../../../sdk/src/sync/cells.ts';
+import { givenTexts } from '../../../db/given.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Dataset } from '../dataset.ts';
 import { cellBytes } from '../limits.ts';
@@ -76,10 +77,10 @@ export const pageStore = (sql: Sql) => ({
   async clocks(
     datasets: readonly Dataset[],
   ): Promise<readonly (Pick<Life, 'clock' | 'epoch'> | undefined)[]> {
+    const [tenants, apps] = [datasets.map(({ tenant }) => tenant), datasets.map(({ app }) => app)];
     const rows = await sql<{ clock: string | null; epoch: string | null }[]>`
       select clock::text, epoch
-      from unnest(${datasets.map(({ tenant }) => tenant)}::text[], ${datasets.map(({ app }) => app)}::text[])
-        with ordinality as asked(tenant_id, app_id, position)
+      from ${givenTexts(sql, tenants, apps)} with ordinality as asked(tenant_id, app_id, position)
       left join sync.datasets using (tenant_id, app_id)
       order by position`;
     return rows.map(({ clock, epoch }) =>
