@@ -4,7 +4,11 @@ import * as oidc from 'openid-client';
 
 const home = process.env.RELYING_PARTY ?? 'http://127.0.0.1:4300';
 const issuer = new URL(`${process.env.PLINTH_URL ?? 'http://127.0.0.1:4000'}/auth/v1/auth`);
-const { CLIENT_ID = '', CLIENT_SECRET = '' } = process.env;
+const { CLIENT_ID, CLIENT_SECRET } = process.env;
+if (!CLIENT_ID || !CLIENT_SECRET) {
+  console.error('Set CLIENT_ID and CLIENT_SECRET: examples/first-app.ts makes a client and prints them.');
+  process.exit(1);
+}
 const execute = [oidc.allowInsecureRequests]; // Use plain http on your own machine only.
 const provider = await oidc.discovery(issuer, CLIENT_ID, CLIENT_SECRET, undefined, { execute });
 const verifiers = new Map<string, string>(); // The verifiers of pending sign-ins, by state.

@@ -83,6 +83,15 @@ test('a restored server has the rows, the bytes, the tokens and the keys', async
   });
 });
 
+test('a data directory that is not there is named, and not made', async () => {
+  const [missing, folder] = [await emptyPlace(), await temporaryFolder()];
+  expect(await runMain(['backup', join(folder, 'plinth.tar')], missing)).toEqual({
+    code: 1,
+    text: expect.stringContaining(`There is no folder ${missing['PLINTH_DATA_DIR']}. Name`),
+  });
+  await expect(stat(missing['PLINTH_DATA_DIR']!)).rejects.toThrow('ENOENT');
+});
+
 test('the doctor says what the database lacks, and creates nothing', async () => {
   const place = await emptyPlace();
   const empty = await runMain(['doctor'], place);

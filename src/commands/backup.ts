@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { lockDirectory } from '../db/directory-lock.ts';
+import { isFolder } from '../lib/folders.ts';
 import { UsageError } from '../sentence.ts';
 import { type Member, writeArchive } from './archive.ts';
 import { manifestOf, names, ownStorageDir, schemasOf, type Subject } from './contents.ts';
@@ -11,11 +12,13 @@ const isSkipped = (name: string) => /^data\/lock(\.|$)/.test(name);
 /**
  * Writes everything that a server stores to a new file: the database, the bytes of objects, archives, the root token and the master key.
  * PostgreSQL may be in use meanwhile; the embedded database must not be.
- * @throws UsageError when there is such a file already
+ * @throws UsageError when there is such a file already, or no data directory
  * @throws DirectoryInUse when a server has the embedded database open
  */
 export async function backup(subject: Subject, file: string): Promise<void> {
   const { dataDir, databaseUrl, masterKey } = subject.config;
+  if (!(await isFolder(dataDir)))
+    throw new UsageError(`There is no folder ${dataDir}. Name the data directory of the server with --data.`);
   const lock = databaseUrl === undefined ? await lockDirectory(dataDir) : undefined;
   const drafts = { manifest: `${file}.manifest`, dump: `${file}.dump` };
   try {

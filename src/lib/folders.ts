@@ -28,7 +28,7 @@ async function makeIn(path: string): Promise<void> {
   }
 }
 
-const isFolder = (path: string): Promise<boolean> =>
+export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isDirectory(),
     () => false,
