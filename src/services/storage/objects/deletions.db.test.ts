@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { tools } from '../testing.ts';
+import { objectsRead, tools } from '../testing.ts';
 import { objectStore } from './objects.store.ts';
 
 let server: TestServer;
@@ -34,13 +34,13 @@ it('of some objects does not read the others of a large bucket', async () => {
     condition: null,
     quota: { quota_bytes: 0, quota_objects: 0 },
   };
-  const { deleted, read } = await server.db.transaction(async (sql) => {
-    const deleted = await objectStore(sql).delete(commit, [...keys, 'absent', keys[0]!]);
-    const [row] = await sql<[{ read: number }]>`
-      select (pg_stat_get_xact_tuples_returned('storage.objects_pkey'::regclass)
-        + pg_stat_get_xact_tuples_returned('storage.objects'::regclass))::int as read`;
-    return { deleted, read: row.read };
-  });
+  let deleted: string[] = [];
+  const read = await server.db.transaction((sql) =>
+    objectsRead(
+      sql,
+      async () => (deleted = await objectStore(sql).delete(commit, [...keys, 'absent', keys[0]!])),
+    ),
+  );
   expect(deleted).toEqual(keys.toSorted());
   expect(read).toBeLessThan(5 * keys.length);
   expect((await api.send('GET', '/buckets/large')).body).toMatchObject({
