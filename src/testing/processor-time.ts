@@ -2,6 +2,7 @@
  * Processor time in tests of work that must not block the process. Only the time of this thread counts, since tests run beside
  * others; and a bound is given for a machine like that of `bench/RESULTS.md`, so that a slower one is allowed as much more.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Runs `run`, and returns what it returned with the milliseconds of processor time that it took on this thread. */
 export function timeOf<Result>(run: () => Result): { result: Result; took: number } {
@@ -27,11 +28,38 @@ function reference(): number {
   return sum;
 }
 
-let slowness: number | undefined;
+let slowness = 1;
 
-/** As many milliseconds on this machine as `milliseconds` are on that of the published figures, and never fewer. */
-export const onThisMachine = (milliseconds: number): number =>
-  milliseconds * (slowness ??= Math.max(1, bestTimeOf(reference) / referenceMs));
+/**
+ * As many milliseconds on this machine as `milliseconds` are on that of the published figures, and never fewer. The machine is measured
+ * again each time, because what runs beside a test can slow it down at any moment.
+ */
+export function onThisMachine(milliseconds: number): number {
+  slowness = Math.max(slowness, bestTimeOf(reference) / referenceMs);
+  return milliseconds * slowness;
+}
+
+/** The most runs of work that is measured, and the milliseconds by which each pause before the next one is longer. */
+const [mostRuns, longerPauseMs] = [8, 100];
+
+/**
+ * The longest turn of work, as `longestTurnOf` measures it, in the best of several runs. The first ones meet cold code, and when the
+ * machine is busy a turn can take several times its usual processor time; so the work is repeated, at growing distances, until a run
+ * is within `bound`. `prepare` comes before each run and is not measured.
+ */
+export async function leastTurnOf(
+  work: (run: number) => Promise<unknown>,
+  bound: () => number,
+  prepare?: () => Promise<unknown>,
+): Promise<number> {
+  let least = Infinity;
+  for (let run = 0; run < mostRuns && least >= bound(); run++) {
+    await delay(run * longerPauseMs);
+    await prepare?.();
+    least = Math.min(least, await longestTurnOf(() => work(run)));
+  }
+  return least;
+}
 
 /**
  * The most milliseconds of processor time that one turn of the event loop took while `work` lasted, which is for how long

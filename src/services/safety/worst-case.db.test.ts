@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { longestTurnOf, onThisMachine } from '../../testing/processor-time.ts';
+import { leastTurnOf, onThisMachine } from '../../testing/processor-time.ts';
 import { testServer, type TestServer } from '../../testing/server.ts';
 import { tools } from './testing.ts';
 
@@ -19,53 +19,46 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** For so long others may have to wait, with what the frame and an embedded database do in the same process. */
-const longestTurnMs = onThisMachine(20);
+const bound = () => onThisMachine(20);
 
 const repeated = (part: string) => part.repeat(Math.floor(524_288 / part.length));
 
-/** The most processor time of a turn while a text is sent: the best of three runs, since the first meets cold code. */
-async function longest(path: string, body: object): Promise<number> {
+/** The most processor time of a turn while a text is sent. */
+function longest(path: string, body: object): Promise<number> {
   const headers = { authorization: `Bearer ${server.rootToken}`, 'content-type': 'application/json' };
   const text = JSON.stringify(body);
-  const turns: number[] = [];
-  for (let run = 0; run < 3 && !(Math.min(...turns) < longestTurnMs); run++)
-    turns.push(
-      await longestTurnOf(async () => {
-        const answer = await fetch(`${server.url}/safety/v1${path}`, { method: 'POST', headers, body: text });
-        // A scan that takes too much work is refused, and not by a failure of the server.
-        expect([200, 400, 503]).toContain(answer.status);
-        for await (const _ of answer.body!);
-      }),
-    );
-  return Math.min(...turns);
+  return leastTurnOf(async () => {
+    const answer = await fetch(`${server.url}/safety/v1${path}`, { method: 'POST', headers, body: text });
+    // A scan that takes too much work is refused, and not by a failure of the server.
+    expect([200, 400, 503]).toContain(answer.status);
+    for await (const _ of answer.body!);
+  }, bound);
 }
 
 it.each(['@', '1 ', 'a@a.', '-----BEGIN ', '[EMAIL_1]', 'ignore all previous '])(
   'the longest text of %j keeps no other request waiting for long',
   async (part) => {
-    expect(await longest('/scan/input', { text: repeated(part) })).toBeLessThan(longestTurnMs);
+    expect(await longest('/scan/input', { text: repeated(part) })).toBeLessThan(bound());
   },
   60_000,
 );
 
 it('hostile expressions on the longest text keep no other request waiting for long', async () => {
   for (const part of ['a', 'x', 'ab'])
-    expect(await longest('/scan/input', { text: repeated(part), profile: 'hostile' })).toBeLessThan(
-      longestTurnMs,
-    );
+    expect(await longest('/scan/input', { text: repeated(part), profile: 'hostile' })).toBeLessThan(bound());
 }, 60_000);
 
 it('a context of many members keeps no other request waiting for long', async () => {
   const context = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`member${at}`, at]));
-  expect(await longest('/scan/input', { text: 'hello', context })).toBeLessThan(longestTurnMs);
+  expect(await longest('/scan/input', { text: 'hello', context })).toBeLessThan(bound());
 }, 60_000);
 
 it('many originals keep no other request waiting for long, neither stored nor restored', async () => {
   const text = Array.from({ length: 10_000 }, (_, at) => `n${at}@example.com`).join(' ');
-  expect(await longest('/scan/input', { text, profile: 'keeps' })).toBeLessThan(longestTurnMs);
+  expect(await longest('/scan/input', { text, profile: 'keeps' })).toBeLessThan(bound());
   const { redacted } = await api.scanInput(text, { profile: 'keeps' });
   expect((await api.send('POST', '/vault/restore', { body: { text: redacted } })).text).toBe(text);
-  expect(await longest('/vault/restore', { text: redacted })).toBeLessThan(longestTurnMs);
+  expect(await longest('/vault/restore', { text: redacted })).toBeLessThan(bound());
 }, 120_000);
 
 it('hostile texts of one tenant leave the scans of another one alone', async () => {

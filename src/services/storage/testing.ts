@@ -2,7 +2,6 @@ import { get } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bucket, StoredObject } from '../../../generated/storage/types.ts';
-import type { Sql } from '../../db/index.ts';
 import type { TestRequest, TestResponse, TestServer } from '../../testing/server.ts';
 
 /** Where the service's paths begin on a test server. */
@@ -56,22 +55,6 @@ export const putting = (content: string | Uint8Array, options: TestRequest = {})
   body: content,
   headers: { 'content-type': 'application/octet-stream', ...options.headers },
 });
-
-/**
- * How many rows of `storage.objects` some work reads in its transaction. The counters keep what earlier transactions of the connection
- * read until PostgreSQL passes them on, about once a second, so what counts is the difference.
- */
-export async function objectsRead(sql: Sql, work: () => Promise<unknown>): Promise<number> {
-  const readSoFar = async () => {
-    const [row] = await sql<[{ read: number }]>`
-      select (pg_stat_get_xact_tuples_returned('storage.objects_pkey'::regclass)
-        + pg_stat_get_xact_tuples_returned('storage.objects'::regclass))::int as read`;
-    return row.read;
-  };
-  const before = await readSoFar();
-  await work();
-  return (await readSoFar()) - before;
-}
 
 /** The files of a server's store, drafts included. */
 export const filesOf = async ({ db }: Pick<TestServer, 'db'>): Promise<string[]> => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rowsRead } from '../../../testing/rows-read.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { objectsRead, tools } from '../testing.ts';
+import { tools } from '../testing.ts';
 import { objectStore } from './objects.store.ts';
 
 let server: TestServer;
@@ -10,6 +11,9 @@ beforeAll(async () => {
   api = tools(server);
 });
 afterAll(() => server.close());
+
+/** The objects, and the index by which they are found. */
+const tables = ['storage.objects', 'storage.objects_pkey'];
 
 const objects = 5_000;
 
@@ -36,8 +40,9 @@ it('of some objects does not read the others of a large bucket', async () => {
   };
   let deleted: string[] = [];
   const read = await server.db.transaction((sql) =>
-    objectsRead(
+    rowsRead(
       sql,
+      tables,
       async () => (deleted = await objectStore(sql).delete(commit, [...keys, 'absent', keys[0]!])),
     ),
   );

@@ -220,7 +220,8 @@ describe('the time of a check is bounded', () => {
     expect(bestTimeOf(() => check(data))).toBeLessThan(onThisMachine(60));
   });
 
-  it('and large usual data are within it', () => {
+  // On a busy machine even the processor time that is allowed can be over sooner.
+  it('and large usual data are within it', { retry: 2 }, () => {
     const line = object(
       { id: { type: 'string', pattern: '^[a-z0-9_-]{1,64}$' }, amount: { type: 'integer', minimum: 0 } },
       { required: ['id'] },
