@@ -16,6 +16,8 @@ export const ObjectNotFound = () => NotFound('object');
 export const UploadNotFound = () => NotFound('upload');
 export const ContentNotFound = () => NotFound('content');
 export const BucketTaken = () => Conflict('bucket already exists');
+/** The bucket is not the one by which a write was admitted. Nobody is told: the write is admitted again. */
+export const BucketChanged = () => Conflict('bucket has changed');
 export const BucketNotEmpty = () => Conflict('bucket is not empty');
 export const TooManyBuckets = (most: number) => Conflict(`limit reached: ${most} buckets`);
 export const BucketQuotaExceeded = () => TooLarge('bucket quota exceeded');
@@ -38,6 +40,7 @@ export const ContentDamaged = (cause: unknown) =>
 export const constraints: Constraints = {
   buckets_name: BucketTaken,
   bucket_gone: BucketNotFound,
+  bucket_changed: BucketChanged,
   bucket_quota: BucketQuotaExceeded,
   tenant_quota: TenantQuotaExceeded,
   precondition: ConditionFailed,

@@ -12,6 +12,8 @@ export type BucketRow = Required<Omit<Bucket, 'usage'>>;
 export interface FoundBucket extends BucketRow {
   /** Whether the bucket or the tenant has a quota of its own; undefined when nobody looked. */
   readonly has_quota?: boolean;
+  /** Changes with the bucket; undefined when nobody looked. */
+  readonly version?: string | undefined;
 }
 
 /** The most buckets of a tenant. */
@@ -56,7 +58,7 @@ export const bucketStore = (sql: Sql) => ({
   async findAll(asked: readonly BucketRef[]): Promise<Map<string, FoundBucket>> {
     const [tenants, refs] = [asked.map(({ tenant }) => tenant), asked.map(({ ref }) => ref)];
     const rows = await sql<(FoundBucket & { readonly ref: string })[]>`
-      select ref, ${columns(sql, 'buckets')},
+      select ref, ${columns(sql, 'buckets')}, buckets.xmin::text as version,
         buckets.quota_bytes > 0 or exists (select from storage.quotas where quotas.tenant_id = buckets.tenant_id) as has_quota
       from ${givenTexts(sql, tenants, refs)} as asked(tenant, ref)
       cross join lateral ${referred(sql)} as buckets`;

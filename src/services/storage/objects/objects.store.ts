@@ -87,6 +87,12 @@ export interface Asked {
 
 export const nameOfAsked = ({ tenant, bucket, key }: Asked): string => JSON.stringify([tenant, bucket, key]);
 
+/** The bucket of a commit, which is refused when the bucket has another version than a given one. */
+export interface Place {
+  readonly id: string;
+  readonly version?: string | undefined;
+}
+
 /** An object to store with the bytes of a request. */
 export interface Put {
   /** Who puts it, as `writer` tells within the request: several requests share a commit. */
@@ -146,7 +152,7 @@ export const objectStore = (sql: Sql) => ({
   /** Stores objects of one bucket with the bytes of a request each. Only a quota refuses all of them together. */
   async putAll(
     tenant: string,
-    bucketId: string,
+    { id, version }: Place,
     puts: readonly Put[],
     quota: DefaultQuota,
   ): Promise<Outcome<PutObject>[]> {
@@ -154,7 +160,7 @@ export const objectStore = (sql: Sql) => ({
       constraints,
       sql<PutRow[]>`
         select bucket, replaced, last_modified, blob_id, refused
-        from storage.put_objects(${tenant}, ${bucketId}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
+        from storage.put_objects(${tenant}, ${id}, ${version ?? null}, ${puts.map(putFields)}::jsonb, ${quota}::jsonb)
         order by place`,
     );
     return rows.map(({ refused, ...committed }) => outcomeOf(refused, committed));

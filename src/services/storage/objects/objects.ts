@@ -3,6 +3,7 @@ import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Context } from '../../../http/context.ts';
 import { Unavailable } from '../../../lib/errors.ts';
 import { type BucketRef, bucketStore, type FoundBucket, nameOfRef } from '../buckets/buckets.store.ts';
+import { recentBuckets } from '../buckets/recent-buckets.ts';
 import { parseChecksums } from '../content/checksums.ts';
 import { decodeListingCursor, encodeListingCursor } from '../content/listing-cursor.ts';
 import { checkKey, checkKeyBytes } from '../content/object-key.ts';
@@ -16,18 +17,15 @@ import { changedFields, fieldsInHeaders, fieldsOfCopy } from './object-fields.ts
 import { contentAtHand } from './object-reader.ts';
 import type { Found } from './objects.store.ts';
 import { conditionsOf, isKnown, rangeHeaders, spanOf } from './reading.ts';
-import { readsAtOnce } from './shelf.ts';
+import { type Destination, readsAtOnce } from './shelf.ts';
 import { answerKept, contentHeaders } from './responses.ts';
 
 type ObjectDeps = Pick<Deps, 'db' | 'shelf' | 'linkKeys' | 'baseUrl'>;
 
 /** Objects: content and its metadata, under keys in a bucket. */
 export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
-  const findBucket = batchedReads(
-    (asked: BucketRef[]) => bucketStore(db.sql).findAll(asked),
-    nameOfRef,
-    readsAtOnce,
-  );
+  const recent = recentBuckets(bucketStore(db.sql));
+  const findBucket = batchedReads((asked: BucketRef[]) => recent.findAll(asked), nameOfRef, readsAtOnce);
   return {
     async put(request, context) {
       const key = checkKey(request.key);
@@ -37,7 +35,8 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
       const conditions = { ...conditionsOf(request), ...condition };
       const declaredSize = request['Content-Length'];
       const putting = { key, expected, fields, most, conditions, declaredSize, source: request.body };
-      return answerKept(context.reply, await shelf.put(context, await bucketOf(request, context), putting));
+      const destination = await destinationOf(request, context);
+      return answerKept(context.reply, await shelf.put(context, destination, putting));
     },
 
     async get({ download, ...request }, context) {
@@ -106,6 +105,22 @@ export function objects({ db, shelf, linkKeys, baseUrl }: ObjectDeps) {
     if (!bucket) throw BucketNotFound();
     context.admitOrigins?.(bucket.cors_origins);
     return bucket;
+  }
+
+  /**
+   * A remembered bucket is good enough: nothing is refused by it, and its version is verified with the commit. Only the limit of content of
+   * unknown size is needed as it is now.
+   */
+  async function destinationOf(
+    request: { bucket: string; 'Content-Length'?: number | undefined },
+    context: Context,
+  ): Promise<Destination> {
+    const current = () => bucketOf(request, context);
+    const sized = request['Content-Length'] !== undefined;
+    const bucket = sized ? recent.recall({ tenant: context.tenant, ref: request.bucket }) : undefined;
+    if (bucket === undefined) return { bucket: await current(), current };
+    context.admitOrigins?.(bucket.cors_origins);
+    return { bucket, current };
   }
 
   async function find(request: { bucket: string; key: string }, context: Context): Promise<Found> {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../../lib/ids.ts';
+import { rowsRead } from '../../../testing/rows-read.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { objectsRead, tools } from '../testing.ts';
+import { tools } from '../testing.ts';
 import { uploadTools } from '../uploads/testing.ts';
 import { objectStore, type Put } from './objects.store.ts';
 import { plainFields } from './object-fields.ts';
@@ -14,6 +15,9 @@ beforeAll(async () => {
   api = tools(server);
 });
 afterAll(() => server.close());
+
+/** The objects, and the index by which they are found. */
+const tables = ['storage.objects', 'storage.objects_pkey'];
 
 /** A put of content that is in a file, or in the database. */
 function putOf(key: string, text: string, isFile = false, md5: string | null = null): Put {
@@ -37,7 +41,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, n) => `key
 
 /** Stores in one commit, as another process would. */
 const putAll = (bucketId: string, puts: readonly Put[]) =>
-  server.db.statement((sql) => objectStore(sql).putAll('default', bucketId, puts, none));
+  server.db.statement((sql) => objectStore(sql).putAll('default', { id: bucketId }, puts, none));
 
 const usageOf = async (bucket: string) =>
   ((await api.send('GET', `/buckets/${bucket}`)).body as { usage: object }).usage;
@@ -127,7 +131,7 @@ it('reads none of the other objects of a large bucket that nobody has counted', 
     select 'default', ${id}, 'key-' || n, 0, '"x"', 'crc32c:00000000', 'text/plain' from generate_series(0, 4999) as n`;
   const puts = [...numbered(10), 'new-1', 'new-2'].map((key) => putOf(key, `content of ${key}`, true));
   const read = await server.db.transaction((sql) =>
-    objectsRead(sql, () => objectStore(sql).putAll('default', id, puts, none)),
+    rowsRead(sql, tables, () => objectStore(sql).putAll('default', { id }, puts, none)),
   );
   expect(read).toBeLessThan(10 * puts.length);
 });

@@ -1,7 +1,7 @@
 import type { Author } from '../../../db/write.ts';
 import { batchedReads } from '../../../db/batched-reads.ts';
 import type { Database } from '../../../db/index.ts';
-import { Unavailable } from '../../../lib/errors.ts';
+import { DomainError, Unavailable } from '../../../lib/errors.ts';
 import type { BucketRow, FoundBucket } from '../buckets/buckets.store.ts';
 import type { BlobReader, Span } from '../bytes/blob-reader.ts';
 import type { Incoming, Intake } from '../bytes/intake.ts';
@@ -9,11 +9,11 @@ import type { Transfers } from '../bytes/transfers.ts';
 import { createCommitLines } from '../bytes/commit-lines.ts';
 import { type ConditionHeaders, checkWrite, writeCondition } from '../content/conditions.ts';
 import { etagOf } from '../content/entity-tag.ts';
-import { BucketNotFound, ContentNotFound } from '../errors.ts';
+import { BucketChanged, BucketNotFound, ContentNotFound } from '../errors.ts';
 import type { Quotas } from '../quotas.ts';
 import { defaultQuota, writer } from '../usage.ts';
 import type { Settings } from '../settings.ts';
-import { checkSize, checkType, mostBytes } from './admission.ts';
+import { admit, checkSize, checkType, mostBytes } from './admission.ts';
 import { deletionBatches } from './deletion-batches.ts';
 import { type Listing, type ListingRequest, listingStore } from './listing.store.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type ObjectFields,
   type ObjectRow,
   objectStore,
+  type Place,
   type Put,
   type PutObject,
   type Segment,
@@ -61,6 +62,14 @@ export interface Putting extends Omit<Incoming, 'most' | 'tenant'> {
   readonly most?: number | undefined;
 }
 
+/** The bucket that content goes to. */
+export interface Destination {
+  /** As it was found, perhaps a while ago: then with its version. */
+  readonly bucket: FoundBucket;
+  /** Finds it as it is now. Throws when there is none any more. */
+  current(): Promise<FoundBucket>;
+}
+
 /** What is copied: an object, or the content-addressed entry with this hash. */
 export type CopySource = Found | { readonly sha256: string };
 
@@ -87,7 +96,7 @@ export interface Shelf {
    */
   read(tenant: string, found: Found, span: Span): Promise<AsyncGenerator<Uint8Array, void> | undefined>;
   /** Checks what can be checked before the body is read, then receives and stores it. */
-  put(author: Author, bucket: FoundBucket, putting: Putting): Promise<Kept>;
+  put(author: Author, destination: Destination, putting: Putting): Promise<Kept>;
   /** Points another key to the same content. */
   copy(author: Author, bucket: BucketRow, copying: Copying): Promise<Kept>;
   /** Changes the given fields of an object, not its content. */
@@ -127,10 +136,10 @@ export const readsAtOnce = 3;
 export function createShelf({ db, settings, intake, transfers, readBlob, quotas }: ShelfDeps): Shelf {
   const store = objectStore(db.sql);
   const finding = batchedReads(recentObjects(store), nameOfAsked, readsAtOnce);
-  const puts = createCommitLines<{ tenant: string; bucketId: string }, Put, PutObject>({
-    nameOf: ({ bucketId }) => bucketId,
-    together: ({ tenant, bucketId }, writes) =>
-      db.statement((sql) => objectStore(sql).putAll(tenant, bucketId, writes, defaultQuota(settings))),
+  const puts = createCommitLines<Place & { tenant: string }, Put, PutObject>({
+    nameOf: ({ id, version }) => `${id} ${version ?? ''}`,
+    together: ({ tenant, ...place }, writes) =>
+      db.statement((sql) => objectStore(sql).putAll(tenant, place, writes, defaultQuota(settings))),
   });
   const read = createObjectReader({ db, transfers, readBlob });
   const commitOf = (author: Author, bucket: BucketRow, conditions: ConditionHeaders = {}) => ({
@@ -147,26 +156,35 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
       return found;
     },
 
-    async put(author, bucket, { key, fields, conditions = {}, declaredSize, most, ...incoming }) {
-      const limit = mostBytes(settings, bucket, most);
-      checkType(bucket, fields.content_type);
-      checkSize(declaredSize, limit);
-      if (declaredSize === undefined || declaredSize > settings.inlineMax) {
-        if (Object.values(conditions).some((header) => header !== undefined))
-          checkWrite(conditions, (await this.find(author.tenant, bucket.id, key)).object);
-        await quotas.checkRoom(author, bucket, declaredSize ?? 0, key);
-      }
+    async put(author, destination, { key, fields, conditions = {}, declaredSize, most, ...incoming }) {
+      const arrival = { contentType: fields.content_type, size: declaredSize, most };
+      const checked = async (bucket: FoundBucket) => {
+        const limit = admit(settings, bucket, arrival);
+        if (declaredSize === undefined || declaredSize > settings.inlineMax) {
+          if (Object.values(conditions).some((header) => header !== undefined))
+            checkWrite(conditions, (await this.find(author.tenant, bucket.id, key)).object);
+          await quotas.checkRoom(author, bucket, declaredSize ?? 0, key);
+        }
+        return { bucket, limit };
+      };
+      const { bucket, limit } = await checked(destination.bucket).catch(async (error: unknown) => {
+        if (!(error instanceof DomainError)) throw error;
+        return await checked(await destination.current());
+      });
       return await intake.take(
         { ...incoming, tenant: author.tenant, most: limit },
         async ({ blob, size, sha256 }) => {
           const object = { ...fields, key, size, etag: etagOf(sha256), checksum: `sha256:${sha256}` };
           const condition = writeCondition(conditions) ?? null;
           const put = { author: writer(author), object, blob, condition };
-          const committed = await quotas.noting(
-            author,
-            bucket,
-            puts.commit({ tenant: author.tenant, bucketId: bucket.id }, put),
-          );
+          const commitTo = (place: FoundBucket) =>
+            quotas.noting(author, place, puts.commit({ ...placeOf(place), tenant: author.tenant }, put));
+          const committed = await commitTo(bucket).catch(async (error: unknown) => {
+            if (!isOutdated(error)) throw error;
+            const now = await destination.current();
+            admit(settings, now, { ...arrival, size });
+            return await commitTo({ ...now, version: undefined });
+          });
           return { ...keptOf(object, committed), blob_id: committed.blob_id };
         },
       );
@@ -234,6 +252,12 @@ export function createShelf({ db, settings, intake, transfers, readBlob, quotas 
     return { blob_id: null, segments };
   }
 }
+
+const placeOf = ({ id, version }: FoundBucket): Place => ({ id, version });
+
+/** Whether the bucket is no longer the one by which a write was admitted. */
+const isOutdated = (error: unknown): boolean =>
+  error instanceof DomainError && error.message === BucketChanged().message;
 
 const fieldsOf = (of: ObjectFields): ObjectFields => ({
   content_type: of.content_type,

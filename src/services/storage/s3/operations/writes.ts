@@ -26,8 +26,9 @@ export async function putObject(deps: S3Deps, call: S3Call): Promise<Answer> {
   const { request, query, content } = call;
   const key = checkKey(call.target.key);
   const fields = fieldsOf(request.headers, query);
-  const bucket = await bucketOf(deps, call);
-  await deps.shelf.put(call.author, bucket, {
+  const current = () => bucketOf(deps, call);
+  const destination = { bucket: await current(), current };
+  await deps.shelf.put(call.author, destination, {
     key,
     fields,
     conditions: await writeConditions(deps, call),
