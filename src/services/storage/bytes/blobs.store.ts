@@ -105,8 +105,11 @@ export const blobStore = (sql: Sql) => ({
       for update of blobs skip locked`;
   },
 
-  /** Marks those of the locked blobs to which nothing points, and forgets that the others were garbage. */
-  async condemn(locked: readonly Garbage[]): Promise<void> {
+  /**
+   * Marks those of the locked blobs to which nothing points, and forgets that the others were garbage: but for those that lose a pointer
+   * at this moment, of which this transaction may not see yet that it was the last one.
+   */
+  async condemn(locked: readonly Garbage[], graceMs: number): Promise<void> {
     const theirs = sql`unnest(${locked.map(({ tenant_id }) => tenant_id)}::text[], ${locked.map(({ id }) => id)}::text[])`;
     await sql`
       update storage.blobs set state = 'deleting'
@@ -114,9 +117,13 @@ export const blobStore = (sql: Sql) => ({
       where blobs.tenant_id = given.tenant_id and blobs.id = given.id
         and not ${isUsed(sql, sql`blobs.tenant_id`, sql`blobs.id`)}`;
     await sql`
-      delete from storage.garbage using ${theirs} as given(tenant_id, id), storage.blobs
-      where garbage.tenant_id = given.tenant_id and garbage.blob_id = given.id
-        and blobs.tenant_id = given.tenant_id and blobs.id = given.id and blobs.state <> 'deleting'`;
+      delete from storage.garbage where (tenant_id, blob_id) in (
+        select garbage.tenant_id, garbage.blob_id from ${theirs} as given(tenant_id, id)
+        join storage.garbage on garbage.tenant_id = given.tenant_id and garbage.blob_id = given.id
+        join storage.blobs on blobs.tenant_id = given.tenant_id and blobs.id = given.id
+        where blobs.state <> 'deleting' and garbage.since < now() - ${graceMs} * interval '1 millisecond'
+        for update of garbage skip locked
+      )`;
   },
 
   /** Blobs whose bytes are to be deleted, in a fixed order. */

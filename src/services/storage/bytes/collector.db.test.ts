@@ -1,6 +1,7 @@
 import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createPool } from '../../../db/sql.ts';
 import { runSweep } from '../../../db/sweeps.ts';
 import { readSettings } from '../../../lib/settings.ts';
 import { newId } from '../../../lib/ids.ts';
@@ -83,6 +84,26 @@ describe('the collector', () => {
       ]);
       for (const key of ['race', 'race2']) expect(await api.bytes('photos', key)).toEqual(large('r'));
     }
+  });
+});
+
+// On the embedded database a transaction has no other beside it.
+describe.runIf(inject('engine') === 'postgres')('the collector beside a deletion', () => {
+  it('neither waits for it nor forgets what it leaves behind', async () => {
+    await api.put('photos', 'last', large('l'));
+    await api.send('DELETE', pathOf('photos', 'last'));
+    await api.put('photos', 'last', large('l'));
+    await server.db.sql`update storage.garbage set since = now() - interval '2 hours'`;
+    const pool = createPool({ max: 1, fetch_types: false }, server.db.url);
+    await pool.begin(async (sql) => {
+      await sql`
+        with gone as (delete from storage.objects where key = 'last' returning tenant_id, blob_id)
+        select storage.discard(tenant_id, array[blob_id]) from gone`;
+      await runSweep(collector(deps()));
+    });
+    await pool.end();
+    await collect();
+    expect(await fileOf('l')).toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ export const collector = ({ db, driver, settings }: CollectorDeps): Sweep => ({
     (batch) =>
       db.transaction(async (sql) => {
         const locked = await blobStore(sql).lockGarbage(settings.gcGraceMs, batch);
-        if (locked.length > 0) await blobStore(sql).condemn(locked);
+        if (locked.length > 0) await blobStore(sql).condemn(locked, settings.gcGraceMs);
         return locked.length;
       }),
     async (batch) => {
