@@ -1,9 +1,12 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../../../../generated/sync/types.ts';
+import { newId } from '../../../lib/ids.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
 import { forgettingStore } from '../forgetting/forgetting.store.ts';
+import { arrivalsOf } from '../push/arrivals.ts';
+import { pushStore } from '../push/push.store.ts';
 import { testNode, tools } from '../testing.ts';
 import { type OpenStream, openStream } from './testing.ts';
 
@@ -107,6 +110,22 @@ describe('a stream', () => {
     await api.push('laptop', [testNode('laptop').write('n2', 1)], to);
     expect(keysOf(await stream.until(has('n2')))).toEqual(['n2']);
     expect((await open(to, { exclude_own: 'true' })).body).toBe('{"error":"exclude_own: needs node_id"}');
+  });
+
+  it('finds by itself what no hint told', async () => {
+    const to = newTenant();
+    await api.push('phone-1', [phone.write('n1', 1)], to);
+    const stream = await open(to);
+    expect(keysOf([(await stream.next())!])).toEqual(['n1']);
+    // Another process stores this, and is killed before it tells of it.
+    const changes = [{ ...phone.write('n2', 2), tombstone: false }];
+    const subject = { owner: '', exempt: true, actor: 'root', requestId: 'r' };
+    const events = { claimed: newId('evt'), pushed: newId('evt'), pushedData: null };
+    const push = { node: 'phone-1', subject, arrivals: await arrivalsOf(changes, changes), events };
+    const dataset = { ...to, app: 'default' };
+    const [verdict] = await pushStore(server.db.sql).merge(dataset, [push], { epoch: '', maxDriftMs: 5_000 });
+    expect(verdict!.verdict).toBe('ok');
+    expect(keysOf([(await stream.next())!])).toEqual(['n2']);
   });
 
   it('is silent about repeated pushes, but for a comment', async () => {
