@@ -120,8 +120,8 @@ export const blobStore = (sql: Sql) => ({
       delete from storage.garbage where (tenant_id, blob_id) in (
         select garbage.tenant_id, garbage.blob_id from ${theirs} as given(tenant_id, id)
         join storage.garbage on garbage.tenant_id = given.tenant_id and garbage.blob_id = given.id
-        join storage.blobs on blobs.tenant_id = given.tenant_id and blobs.id = given.id
-        where blobs.state <> 'deleting' and garbage.since < now() - ${graceMs} * interval '1 millisecond'
+        where garbage.since < now() - ${graceMs} * interval '1 millisecond'
+          and ${isUsed(sql, sql`garbage.tenant_id`, sql`garbage.blob_id`)}
         for update of garbage skip locked
       )`;
   },
