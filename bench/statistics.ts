@@ -54,6 +54,20 @@ export async function timed(call: () => unknown): Promise<number> {
   return performance.now() - started;
 }
 
+/** Calls both again and again in turns, and returns the median milliseconds of each. */
+export async function medianTimes(
+  turns: number,
+  one: (turn: number) => unknown,
+  other: (turn: number) => unknown,
+): Promise<[number, number]> {
+  const [ofOne, ofOther]: [number[], number[]] = [[], []];
+  for (let turn = 0; turn < turns; turn++) {
+    ofOne.push(await timed(() => one(turn)));
+    ofOther.push(await timed(() => other(turn)));
+  }
+  return [median(ofOne), median(ofOther)];
+}
+
 /** Returns the mean milliseconds per call of many in a row, for calls that are too short to be timed one by one. */
 export async function mean(calls: number, call: (turn: number) => unknown): Promise<number> {
   const started = performance.now();

@@ -2,7 +2,7 @@
 import { onServer } from '../jobs/place.ts';
 import { atLeast, atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
-import { median, paired, quantile, timed } from '../statistics.ts';
+import { median, medianTimes, paired, quantile, timed } from '../statistics.ts';
 import { createPlainTable, draft, insertPlain, openLog } from './service.ts';
 
 const ofBatch = 500;
@@ -46,12 +46,11 @@ export function long(): AsyncIterable<Row> {
     const log = openLog(db);
     const batch = (tenant: string) => Array.from({ length: ofBatch }, () => draft(tenant));
     for (let stored = 0; stored < many; stored += ofBatch) await log.append(batch('long'));
-    const times = { long: [] as number[], short: [] as number[] };
-    for (let turn = 0; turn < sized(30, 3); turn++) {
-      times.long.push(await timed(() => log.append(batch('long'))));
-      times.short.push(await timed(() => log.append(batch(`short-${turn}`))));
-    }
-    const [a, b] = [median(times.long), median(times.short)];
+    const [a, b] = await medianTimes(
+      sized(30, 3),
+      () => log.append(batch('long')),
+      (turn) => log.append(batch(`short-${turn}`)),
+    );
     yield atMostTimes(a / b, 1.3, {
       path,
       baseline: 'in a new stream',

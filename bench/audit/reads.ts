@@ -9,7 +9,7 @@ import { verifyChain } from '../../src/services/audit/verification/verifier.ts';
 import { analyze, onServer } from '../jobs/place.ts';
 import { atLeast, atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
-import { median, paired, timed } from '../statistics.ts';
+import { medianTimes, paired, timed } from '../statistics.ts';
 import { seed } from './history.ts';
 import { app, draft, type Log, openLog } from './service.ts';
 
@@ -49,12 +49,7 @@ async function* asFast(
   bare: () => PromiseLike<unknown>,
   events: string,
 ): AsyncGenerator<Row> {
-  const times = { ours: [] as number[], bare: [] as number[] };
-  for (let turn = 0; turn < sized(300, 20); turn++) {
-    times.ours.push(await timed(ours));
-    times.bare.push(await timed(bare));
-  }
-  const [a, b] = [median(times.ours), median(times.bare)];
+  const [a, b] = await medianTimes(sized(300, 20), ours, bare);
   yield atLeast(b / a, 0.5, {
     path: `${what} of ${events}`,
     baseline: 'a bare select of the rows',

@@ -8,7 +8,7 @@ import { beginning } from '../../src/services/sync/pull/watermarks.ts';
 import { onServer } from '../jobs/place.ts';
 import { atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
-import { median, timed } from '../statistics.ts';
+import { medianTimes } from '../statistics.ts';
 import { createPushing, dataset, writes } from './service.ts';
 
 interface Compared {
@@ -23,6 +23,7 @@ const small = { tenant: 'small', app: 'default' };
 const hooks = createHooks([], pino({ level: 'silent' }));
 const context = { tenantId: '', appId: 'default', subject: 'root', nodeId: null, via: 'pull' } as const;
 
+/** Pushes and pulls among very many cells, of very many nodes. */
 export function large(): AsyncIterable<Row> {
   const [cells, nodes] = [sized(10_000_000, 100_000), sized(10_000, 100)];
   const path = `push 1,000 changes all over ${round(cells)} cells`;
@@ -30,7 +31,7 @@ export function large(): AsyncIterable<Row> {
     const pushing = createPushing(db);
     for (const to of [small, dataset]) for (let n = 0; n < 4; n++) await pushing(writes(5_000, few), to);
     await fill(db, cells, nodes);
-    yield* compared(2, path, {
+    yield await compared(2, path, {
       baseline: amongFew,
       ofLarge: () => pushing(writes(1_000, cells)),
       ofSmall: () => pushing(writes(1_000, few), small),
@@ -40,7 +41,7 @@ export function large(): AsyncIterable<Row> {
         limit: 1_000,
         bytes: 4 * 1024 ** 2,
       });
-    yield* compared(1.3, `a page of 1,000 of ${round(cells)} changes`, {
+    yield await compared(1.3, `a page of 1,000 of ${round(cells)} changes`, {
       baseline: amongFew,
       ofLarge: page(dataset),
       ofSmall: page(small),
@@ -61,7 +62,7 @@ export function largeSet(): AsyncIterable<Row> {
         return { ...change, hlc, pk, field: 'tags', crdt_type: 'set', value: null, set_op };
       });
     for (let stored = 0; stored < elements; stored += 5_000) await pushing(adds(5_000, 'large'));
-    yield* compared(1.3, path, {
+    yield await compared(1.3, path, {
       baseline: 'to a set that begins empty',
       ofLarge: () => pushing(adds(10, 'large')),
       ofSmall: () => pushing(adds(10, 'small')),
@@ -69,22 +70,12 @@ export function largeSet(): AsyncIterable<Row> {
   });
 }
 
-/** Times both in turns. */
-async function* compared(
-  most: number,
-  path: string,
-  { baseline, ofLarge, ofSmall }: Compared,
-): AsyncGenerator<Row> {
-  const times = { large: [] as number[], small: [] as number[] };
-  for (let turn = 0; turn < sized(100, 10); turn++) {
-    times.large.push(await timed(ofLarge));
-    times.small.push(await timed(ofSmall));
-  }
-  const [ofMany, ofFew] = [median(times.large), median(times.small)];
-  yield atMostTimes(ofMany / ofFew, most, {
+async function compared(most: number, path: string, { baseline, ofLarge, ofSmall }: Compared): Promise<Row> {
+  const [a, b] = await medianTimes(sized(100, 10), ofLarge, ofSmall);
+  return atMostTimes(a / b, most, {
     path,
     baseline,
-    measured: `${round(ofMany)} ms against ${round(ofFew)} ms`,
+    measured: `${round(a)} ms against ${round(b)} ms`,
   });
 }
 

@@ -7,7 +7,7 @@ import { beginning, type Position } from '../../src/services/sync/pull/watermark
 import { onServer } from '../jobs/place.ts';
 import { atLeast, atMostTimes, round, type Row } from '../row.ts';
 import { sized } from '../scale.ts';
-import { median, paired, timed } from '../statistics.ts';
+import { medianTimes, paired } from '../statistics.ts';
 import { createPushing, dataset, writes } from './service.ts';
 
 const hooks = createHooks([], pino({ level: 'silent' }));
@@ -55,12 +55,11 @@ export function pull(): AsyncIterable<Row> {
       measured: `${round(a * 1_000)} changes/s against ${round(b * 1_000)}/s`,
     });
 
-    const times = { first: [] as number[], last: [] as number[] };
-    for (let turn = 0; turn < sized(60, 10); turn++) {
-      times.first.push(await timed(() => page(beginning, 1_000)));
-      times.last.push(await timed(() => page(deepest, 1_000)));
-    }
-    const [first, last] = [median(times.first), median(times.last)];
+    const [first, last] = await medianTimes(
+      sized(60, 10),
+      () => page(beginning, 1_000),
+      () => page(deepest, 1_000),
+    );
     yield atMostTimes(last / first, 1.3, {
       path: 'a page of 1,000 at the end of the history',
       baseline: 'the first page',

@@ -14,7 +14,6 @@ import { pathOf, tools } from '../testing.ts';
 import { collector } from './collector.ts';
 import { fsDriver } from './fs-driver.ts';
 
-const rootToken = 'root-token-of-both-processes-0001';
 const contents = ['a', 'b', 'c', 'd'].map((letter) => Buffer.alloc(100_000, letter));
 const rounds = 60;
 /** A service that runs alone has its paths at the root. */
@@ -26,8 +25,7 @@ describe.runIf(inject('engine') === 'postgres')('two processes on one directory'
   let servers: ChildServer[] = [];
   beforeAll(async () => {
     place = await childDatabase(services);
-    const env = { ...place.env, PLINTH_ROOT_TOKEN: rootToken };
-    servers = await Promise.all([0, 1].map(() => childServer({ services, env })));
+    servers = await Promise.all([0, 1].map(() => childServer({ services, env: place.env })));
   });
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.kill()));
