@@ -458,7 +458,7 @@ export interface Policies<Call = unknown> {
   delete(request: { policyId: T.PolicyId }, call: Call): Promise<void>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400.
+   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400. What the operator assigns, only the operator can remove.
    *
    * Needs the scope `safety:admin`.
    *
@@ -494,7 +494,7 @@ export interface Policies<Call = unknown> {
   listAssignments(request: { policyId: T.PolicyId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.PolicyAssignmentList>;
 
   /**
-   * Removes a policy from a tenant. A policy that is not assigned is a 404.
+   * Removes a policy from a tenant. A policy that is not assigned is a 404, one that the operator assigned is a 403 for the tenant's admins.
    *
    * Needs the scope `safety:admin`.
    *

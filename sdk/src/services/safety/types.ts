@@ -1648,12 +1648,17 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
-             *     app's profile named `default`, otherwise the built-in `default`.
+             *     app's profile named `default`, otherwise the built-in `default`. Where a policy names one, only
+             *     who may take the policy away may name another: an admin of the tenant, or the operator for a
+             *     policy that the operator assigned or that applies to the whole app.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
-            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            /**
+             * @description The built-in detectors whose findings are listed; of awarenesses, nothing else is. What is
+             *     decided and redacted stays the same.
+             */
             detectors?: components["schemas"]["DetectorId"][] | undefined;
-            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            /** @description The lowest score of a finding that is listed. What is decided and redacted stays the same. */
             min_score?: components["schemas"]["Score"] | undefined;
             /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
@@ -2440,6 +2445,8 @@ export interface components {
          *       ],
          *       "skipped": [],
          *       "truncated": false,
+         *       "detectors": [],
+         *       "min_score": 0,
          *       "revision": 3,
          *       "metadata": {}
          *     }
@@ -2456,7 +2463,7 @@ export interface components {
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description The findings: ordered by layer, then position, then score. */
+            /** @description The findings that the request asked to list: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
             /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
@@ -2485,8 +2492,12 @@ export interface components {
             layers_run: components["schemas"]["Layer"][];
             /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than listed. */
+            /** @description Whether there are more findings than listed, among those that the request asked to list. */
             truncated: boolean;
+            /** @description The built-in detectors whose findings the request asked to list; empty for all. */
+            detectors: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of the findings that the request asked to list; 0 for all. */
+            min_score: components["schemas"]["Score"];
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
             /** @description The metadata of the request. */
@@ -2520,12 +2531,17 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
-             *     app's profile named `default`, otherwise the built-in `default`.
+             *     app's profile named `default`, otherwise the built-in `default`. Where a policy names one, only
+             *     who may take the policy away may name another: an admin of the tenant, or the operator for a
+             *     policy that the operator assigned or that applies to the whole app.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
-            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            /**
+             * @description The built-in detectors whose findings are listed; of awarenesses, nothing else is. What is
+             *     decided and redacted stays the same.
+             */
             detectors?: components["schemas"]["DetectorId"][] | undefined;
-            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            /** @description The lowest score of a finding that is listed. What is decided and redacted stays the same. */
             min_score?: components["schemas"]["Score"] | undefined;
         };
         /**
@@ -2571,6 +2587,8 @@ export interface components {
          *       ],
          *       "skipped": [],
          *       "truncated": false,
+         *       "detectors": [],
+         *       "min_score": 0,
          *       "revision": 3,
          *       "metadata": {}
          *     }
@@ -2584,7 +2602,7 @@ export interface components {
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description The findings: ordered by layer, then position, then score. */
+            /** @description The findings that the request asked to list: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
             /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
@@ -2613,8 +2631,12 @@ export interface components {
             layers_run: components["schemas"]["Layer"][];
             /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than listed. */
+            /** @description Whether there are more findings than listed, among those that the request asked to list. */
             truncated: boolean;
+            /** @description The built-in detectors whose findings the request asked to list; empty for all. */
+            detectors: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of the findings that the request asked to list; 0 for all. */
+            min_score: components["schemas"]["Score"];
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
             /** @description The metadata of the request. */

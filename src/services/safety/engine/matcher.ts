@@ -91,7 +91,7 @@ function expressionsOf({ awareness, boundaries, reflexes }: ProfileRules): strin
 }
 
 /** The detectors that run when a rule names none. */
-const usual = detectors.map(({ id }) => id).filter((id) => !onlyWhenNamed.has(id));
+export const usualDetectors = detectors.map(({ id }) => id).filter((id) => !onlyWhenNamed.has(id));
 
 function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<string> {
   const wanted = new Set<string>();
@@ -105,11 +105,11 @@ function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<str
       for (const { scope, deny, use_allow } of boundary.limits)
         if (scope === 'data') {
           const covers = deny.map(compilePattern);
-          add(usual.filter((id) => use_allow || covers.some((test) => test(id))));
+          add(usualDetectors.filter((id) => use_allow || covers.some((test) => test(id))));
         }
   for (const { primitive } of rules.values)
     if (applies(primitive) && primitive.rules.some(({ principle }) => principle === 'privacy'))
-      add(usual.filter((id) => id.startsWith('pii.')));
+      add(usualDetectors.filter((id) => id.startsWith('pii.')));
   return wanted;
 }
 
@@ -117,6 +117,6 @@ function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<str
 export function namedDetectors({ focus, detectors: own }: AwarenessPrimitiveCreate): readonly string[] {
   if (focus !== 'pii' && focus !== 'secrets') return [];
   const prefix = focus === 'pii' ? 'pii.' : 'secret.';
-  if (own.length === 0) return usual.filter((id) => id.startsWith(prefix));
+  if (own.length === 0) return usualDetectors.filter((id) => id.startsWith(prefix));
   return own.map(({ name }) => name).filter((name) => detectors.some(({ id }) => id === name));
 }

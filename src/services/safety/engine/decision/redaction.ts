@@ -183,13 +183,13 @@ export async function withReplacements(
   return `${parts.join('')}${pieces.join('')}${text.slice(at, to)}`;
 }
 
-/** The index of the first replacement that ends after a position. */
-function firstEndingAfter(replacements: readonly Replacement[], position: number): number {
+/** The index of the first part that ends after a position; parts do not overlap. */
+export function firstEndingAfter(parts: readonly { readonly end: number }[], position: number): number {
   let low = 0;
-  let high = replacements.length;
+  let high = parts.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (replacements[middle]!.end <= position) low = middle + 1;
+    if (parts[middle]!.end <= position) low = middle + 1;
     else high = middle;
   }
   return low;
