@@ -72,7 +72,7 @@ export interface Awareness<Call = unknown> {
   update(request: { id: T.AwarenessId; body: T.AwarenessPrimitiveUpdate }, call: Call): Promise<T.AwarenessPrimitive>;
 
   /**
-   * Deletes an awareness that no profile uses.
+   * Deletes an awareness that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -141,7 +141,7 @@ export interface Boundaries<Call = unknown> {
   get(request: { id: T.BoundaryId }, call: Call): Promise<T.Boundary>;
 
   /**
-   * Changes a boundary, for all profiles that use it.
+   * Changes a boundary, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -160,7 +160,7 @@ export interface Boundaries<Call = unknown> {
   update(request: { id: T.BoundaryId; body: T.BoundaryUpdate }, call: Call): Promise<T.Boundary>;
 
   /**
-   * Deletes a boundary that no profile uses.
+   * Deletes a boundary that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -266,7 +266,7 @@ export interface Instincts<Call = unknown> {
   update(request: { id: T.InstinctId; body: T.InstinctUpdate }, call: Call): Promise<T.Instinct>;
 
   /**
-   * Deletes an instinct that no profile uses.
+   * Deletes an instinct that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -354,7 +354,7 @@ export interface Judgments<Call = unknown> {
   update(request: { id: T.JudgmentId; body: T.JudgmentUpdate }, call: Call): Promise<T.Judgment>;
 
   /**
-   * Deletes a judgment that no profile uses.
+   * Deletes a judgment that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -655,7 +655,7 @@ export interface Reflexes<Call = unknown> {
   get(request: { id: T.ReflexId }, call: Call): Promise<T.Reflex>;
 
   /**
-   * Changes a reflex, for all profiles that use it.
+   * Changes a reflex, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -674,7 +674,7 @@ export interface Reflexes<Call = unknown> {
   update(request: { id: T.ReflexId; body: T.ReflexUpdate }, call: Call): Promise<T.Reflex>;
 
   /**
-   * Deletes a reflex that no profile uses.
+   * Deletes a reflex that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -866,7 +866,7 @@ export interface Values<Call = unknown> {
   update(request: { id: T.ValueId; body: T.ValueUpdate }, call: Call): Promise<T.Value>;
 
   /**
-   * Deletes a value that no profile uses.
+   * Deletes a value that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

@@ -69,7 +69,6 @@ describe('policies', () => {
   it('keep the profile that they choose from who cannot take them away', async () => {
     const scans = await key('kept', ['safety:write']);
     const admin = await key('kept', ['safety:admin', 'safety:write']);
-    const kept = { tenant: 'kept' };
     const body = { text: 'hello', profile: 'permissive' };
     const used = async (credential: object) =>
       (await api.send('POST', '/scan/input', { ...credential, body })).profile_used as string;
@@ -88,18 +87,19 @@ describe('policies', () => {
     expect(await used(admin)).toBe('permissive');
 
     // The operator makes the assignment its own.
-    await api.send('POST', `/policies/${id}/assign`, kept);
-    expect((await api.refusal('POST', `/policies/${id}/assign`, kept))[0]).toBe(409);
-    expect([await refused(admin), await used(kept)]).toEqual([refusal, 'permissive']);
+    const target = { body: { tenant_id: 'kept' } };
+    await api.send('POST', `/policies/${id}/assign`, target);
+    expect((await api.refusal('POST', `/policies/${id}/assign`, target))[0]).toBe(409);
+    expect(await refused(admin)).toEqual(refusal);
     expect(await api.refusal('POST', `/policies/${id}/unassign`, admin)).toEqual([
       403,
       'policy was assigned by the operator',
     ]);
     expect((await api.scanInput('hello', {}, scans)).profile_used).toBe('paranoid');
-    await api.send('POST', `/policies/${id}/unassign`, kept);
+    await api.send('POST', `/policies/${id}/unassign`, target);
     expect(await used(scans)).toBe('permissive');
 
-    // What applies to the whole app is the operator's.
+    // What applies to the whole app is the operator’s.
     await api.send('PUT', `/policies/${id}`, { body: { scope_level: 'app' } });
     expect([await refused(scans), await refused(admin)]).toEqual([refusal, refusal]);
     await api.send('DELETE', `/policies/${id}`);
@@ -136,6 +136,8 @@ describe('policies', () => {
   it.each([
     [{ rules: [rule('score >', 'block')] }, /^rules\[0\]\.condition: /],
     [{ profile: 'nobody' }, /^profile: no profile has this name$/],
+    [{ rules: [rule("severity > 'bogus'", 'block')] }, /^rules\[0\]\.condition: severity is info, /],
+    [{ rules: [rule("decision == 'blocked'", 'block')] }, /^rules\[0\]\.condition: decision is allow, /],
   ])('refuse %j', async (body, error) => {
     const [status, message] = await api.refusal('POST', '/policies', { body: { name: 'refused', ...body } });
     expect([status, message]).toEqual([400, expect.stringMatching(error)]);

@@ -8,7 +8,7 @@ import type {
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
 import { Invalid } from '../../../lib/errors.ts';
-import { compilePolicy, detectorCatalogue } from '../engine/index.ts';
+import { checkPolicy, detectorCatalogue } from '../engine/index.ts';
 import type { RuleKind } from '../limits.ts';
 import { checkReflex } from './reflex-checks.ts';
 import type { Body } from './references.ts';
@@ -18,10 +18,10 @@ const mostMetadata = 16_384;
 const mostConfig = 4_096;
 
 /** Checks what the contract cannot say about a rule of this kind. @throws Invalid, naming the member */
-export function checkRule(kind: RuleKind, name: string, body: Body): void {
+export function checkRule(kind: RuleKind, body: Body): void {
   checkSize('metadata', body['metadata'], mostMetadata);
-  const check = (checks as Partial<Record<RuleKind, (body: never, name: string) => void>>)[kind];
-  check?.(body as never, name);
+  const check = (checks as Partial<Record<RuleKind, (body: never) => void>>)[kind];
+  check?.(body as never);
 }
 
 /** @throws Invalid for a value that takes more bytes as JSON */
@@ -36,7 +36,7 @@ const checks = {
   value: checkValue,
   judgment: checkJudgment,
   reflex: checkReflex,
-  policy: ({ rules }: PolicyCreate, name: string) => void compilePolicy({ name, rules }),
+  policy: (policy: PolicyCreate) => checkPolicy(policy),
 };
 
 function checkInstinct({ strategies }: InstinctCreate): void {

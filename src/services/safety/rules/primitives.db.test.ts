@@ -90,6 +90,65 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
+describe('a primitive that is asked for', () => {
+  it.each([
+    ["'asked' in sources", 'policies'],
+    ["pii_detected and (true or sources matches 'asked')", 'policies'],
+    [{ type: 'on_finding', pattern: 'asked' }, 'reflexes'],
+    [{ type: 'on_score', threshold: 0.5, pattern: 'asked' }, 'reflexes'],
+  ] as const)('by %j keeps its name and stays', async (asking, path) => {
+    const primitive = await api.create('values', { name: 'asked' });
+    const user = await api.create(path, {
+      name: 'asks',
+      ...(typeof asking === 'string'
+        ? { rules: [{ check_type: 'any', condition: asking, action: 'block' }] }
+        : { triggers: [asking] }),
+    });
+    const refusal = [409, `in use by ${path === 'policies' ? 'policy' : 'reflex'} "asks"`];
+    const rename = () => api.refusal('PUT', `/values/${primitive.id}`, { body: { name: 'renamed-asked' } });
+    expect(await rename()).toEqual(refusal);
+    expect(await api.refusal('DELETE', `/values/${primitive.id}`)).toEqual(refusal);
+    await api.send('PUT', `/values/${primitive.id}`, { body: { severity: 'error' } });
+    await api.send('DELETE', `/${path}/${user.id}`);
+    expect((await rename())[0]).toBe(200);
+    await api.send('DELETE', `/values/${primitive.id}`);
+  });
+
+  it('for a type that it makes up keeps that type', async () => {
+    const detectors = ['badge', 'door'].map((name) => ({ name, keywords: [name] }));
+    const primitive = await api.create('awareness', { name: 'places', focus: 'custom', detectors });
+    const policy = await api.create('policies', {
+      ...{ name: 'types' },
+      rules: [{ check_type: 'any', condition: "'door' in types", action: 'flag' }],
+    });
+    const reflex = await api.create('reflexes', {
+      name: 'hides',
+      actions: [{ type: 'redact', target: 'badge' }],
+    });
+    const without = (gone: string) =>
+      api.refusal('PUT', `/awareness/${primitive.id}`, {
+        body: { detectors: detectors.filter(({ name }) => name !== gone) },
+      });
+    expect(await without('door')).toEqual([409, 'in use by policy "types"']);
+    expect(await without('badge')).toEqual([409, 'in use by reflex "hides"']);
+    await api.send('DELETE', `/policies/${policy.id}`);
+    await api.send('DELETE', `/reflexes/${reflex.id}`);
+    expect((await without('door'))[0]).toBe(200);
+    await api.send('DELETE', `/awareness/${primitive.id}`);
+  });
+
+  it('by a policy of another app, or by a pattern of many, may change', async () => {
+    const primitive = await api.create('values', { name: 'free' });
+    const rules = (condition: string) => [{ check_type: 'any', condition, action: 'flag' }];
+    const other = { headers: { 'X-App-ID': 'other' } };
+    await api.create('policies', { name: 'elsewhere', rules: rules("'free' in sources") }, other);
+    const { id } = await api.create('policies', { name: 'many', rules: rules("sources matches 'fr*'") });
+    await api.send('PUT', `/values/${primitive.id}`, { body: { name: 'freed' } });
+    await api.send('DELETE', `/values/${primitive.id}`);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+});
+
 describe('profiles', () => {
   it('refer to primitives by name, and follow a new name', async () => {
     const attacks = await api.create('instincts', { name: 'old' });

@@ -58,7 +58,7 @@ function useOf(rule: AwarenessRule, rules: ProfileRules, facts: Facts, push: (dr
     facts,
     threshold,
     add(found, detector) {
-      const { type, score, span, normalised } = found;
+      const { score, span, normalised } = found;
       if (score < (detector?.threshold ?? threshold)) return;
       if (span && isAllowed(allowed, facts.text.slice(...span), normalised)) return;
       facts.pace.spend(unitsPerFinding);
