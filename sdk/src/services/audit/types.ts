@@ -385,7 +385,7 @@ export interface components {
         CsvEvents: string;
         /**
          * @description The events of a report as CSV (RFC 4180). Cells that a spreadsheet would evaluate begin with an
-         *     apostrophe.
+         *     apostrophe. A section that does not show all of its events ends with a line that says so.
          * @example section,sequence,timestamp,action,resource,resource_id,category,outcome,severity,user_id,ip,reason
          *     Logical access,2,2026-01-20T08:30:01.500Z,user.updated,user,usr_42,data,failure,warning,usr_42,203.0.113.7,
          */
@@ -498,9 +498,9 @@ export interface components {
             readonly id: components["schemas"]["ErasureId"];
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description The reason. */
+            /** @description The reason, in which the names of others are replaced once they are erased. */
             reason: components["schemas"]["Reason"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             requested_by: components["schemas"]["PersonId"];
             /** @description The number of events that lost personal data. */
             readonly events_affected: components["schemas"]["Count"];
@@ -527,9 +527,9 @@ export interface components {
         ErasureCreate: {
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description The reason. */
+            /** @description The reason, in which the names of others are replaced once they are erased. */
             reason: components["schemas"]["Reason"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             requested_by: components["schemas"]["PersonId"];
             /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"] | undefined;
@@ -876,6 +876,11 @@ export interface components {
          * @example usr_42
          */
         PersonId: string;
+        /**
+         * @description Who set a policy.
+         * @enum {string}
+         */
+        PolicySetter: "operator" | "tenant";
         /**
          * @description A page of events.
          * @example {
@@ -1283,6 +1288,7 @@ export interface components {
          *       "category": "auth",
          *       "duration": "2160h",
          *       "archive": true,
+         *       "set_by": "tenant",
          *       "app_id": "default",
          *       "tenant_id": "acme",
          *       "created_at": "2026-01-10T09:00:00.000Z",
@@ -1301,10 +1307,12 @@ export interface components {
              *     archive.
              */
             archive: boolean;
+            /** @description Who set it. */
+            readonly set_by: components["schemas"]["PolicySetter"];
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant. */
-            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id: components["schemas"]["TenantId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
@@ -1315,7 +1323,8 @@ export interface components {
          * @example {
          *       "category": "auth",
          *       "duration": "2160h",
-         *       "archive": true
+         *       "archive": true,
+         *       "tenant_id": "acme"
          *     }
          */
         RetentionPolicyCreate: {
@@ -1329,6 +1338,8 @@ export interface components {
              * @default false
              */
             archive?: boolean | undefined;
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id?: components["schemas"]["TenantId"] | undefined;
         };
         /**
          * @description Id of a retention policy.
@@ -1803,6 +1814,7 @@ export type PartBytes = components['schemas']['PartBytes'];
 export type Period = components['schemas']['Period'];
 export type PeriodInput = components['schemas']['PeriodInput'];
 export type PersonId = components['schemas']['PersonId'];
+export type PolicySetter = components['schemas']['PolicySetter'];
 export type QueryResult = components['schemas']['QueryResult'];
 export type QueueFull = components['schemas']['QueueFull'];
 export type RateLimited = components['schemas']['RateLimited'];
