@@ -51,12 +51,15 @@ export interface components {
          *           "name": "auth",
          *           "count": 390
          *         }
-         *       ]
+         *       ],
+         *       "other": 0
          *     }
          */
         AggregateResult: {
-            /** @description The groups, by count descending, then by name. */
+            /** @description The 1,000 largest groups, by count descending, then by name. */
             buckets: components["schemas"]["NamedCount"][];
+            /** @description The number of events in groups beyond these; 0 when all groups are here. */
+            other: components["schemas"]["Count"];
         };
         /**
          * @description A request for an EU AI Act report.
@@ -964,6 +967,11 @@ export interface components {
          */
         Recorder: string;
         /**
+         * @description A sentence about a verification.
+         * @example nothing was ever recorded for this tenant and app
+         */
+        Remark: string;
+        /**
          * @description A report as it was computed once. Personal data of its events is read each time, so that it can
          *     be erased.
          * @example {
@@ -981,7 +989,8 @@ export interface components {
          *         "total_events": 20412,
          *         "critical_events": 2,
          *         "failed_events": 310,
-         *         "denied_events": 41
+         *         "denied_events": 41,
+         *         "purged_events": 0
          *       },
          *       "findings": [
          *         {
@@ -1041,7 +1050,8 @@ export interface components {
          *         "erased": 3,
          *         "gap_count": 0,
          *         "tampered_count": 0,
-         *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *         "remarks": []
          *       },
          *       "format": "json",
          *       "created_at": "2026-04-01T09:00:00.000Z",
@@ -1150,7 +1160,8 @@ export interface components {
          *           "total_events": 20412,
          *           "critical_events": 2,
          *           "failed_events": 310,
-         *           "denied_events": 41
+         *           "denied_events": 41,
+         *           "purged_events": 0
          *         },
          *         "findings": [
          *           {
@@ -1173,7 +1184,8 @@ export interface components {
          *           "erased": 3,
          *           "gap_count": 0,
          *           "tampered_count": 0,
-         *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *           "remarks": []
          *         },
          *         "format": "json",
          *         "created_at": "2026-04-01T09:00:00.000Z",
@@ -1247,7 +1259,8 @@ export interface components {
          *       "total_events": 20412,
          *       "critical_events": 2,
          *       "failed_events": 310,
-         *       "denied_events": 41
+         *       "denied_events": 41,
+         *       "purged_events": 0
          *     }
          */
         ReportStats: {
@@ -1259,6 +1272,11 @@ export interface components {
             failed_events: components["schemas"]["Count"];
             /** @description The number of events with outcome `denied`. */
             denied_events: components["schemas"]["Count"];
+            /**
+             * @description The number of events of the period that had been purged by then, as the runs of the retention tell: a run counts whole when some of its
+             *     events happened in the period. Null in reports that were created before this was counted.
+             */
+            purged_events: components["schemas"]["Count"] | null;
         };
         /**
          * @description The standard that a report follows.
@@ -1462,7 +1480,8 @@ export interface components {
          *         "data": 9100,
          *         "auth": 8012,
          *         "access": 3300
-         *       }
+         *       },
+         *       "events_in_other_categories": 0
          *     }
          */
         Statistics: {
@@ -1474,6 +1493,8 @@ export interface components {
             events_by_outcome: components["schemas"]["OutcomeCounts"];
             /** @description The number of events by category. */
             events_by_category: components["schemas"]["CategoryCounts"];
+            /** @description The number of events in categories beyond these; 0 when all categories are there. */
+            events_in_other_categories: components["schemas"]["Count"];
         };
         /**
          * @description A record with its hash and its parts: `hash` is the SHA-256 of a zero byte and the canonical JSON of `record`.
@@ -1693,15 +1714,16 @@ export interface components {
          *       "erased": 3,
          *       "gap_count": 0,
          *       "tampered_count": 0,
-         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *       "remarks": []
          *     }
          */
         VerifyReport: {
-            /** @description Whether nothing is missing and nothing was changed. */
+            /** @description Whether nothing is missing and nothing was changed. False as well when that cannot be known; the remarks then say why. */
             valid: boolean;
             /** @description The number of events, including the remains of purged ones, that passed. */
             verified: components["schemas"]["Count"];
-            /** @description The missing sequence numbers, ascending; the first 1,000. */
+            /** @description The missing sequence numbers, ascending; the first 1,000. That before the range counts, because the range hangs on it. */
             gaps: components["schemas"]["Sequence"][];
             /** @description The sequence numbers of changed events, ascending; the first 1,000. */
             tampered: components["schemas"]["Sequence"][];
@@ -1721,6 +1743,8 @@ export interface components {
             tampered_count: components["schemas"]["Count"];
             /** @description The hash at the end of the stream when the verification began; 64 zeros if it is empty. */
             head_hash: components["schemas"]["Hash"];
+            /** @description What the numbers do not say, such as that nothing was ever recorded, or that the stream itself is missing. */
+            remarks: components["schemas"]["Remark"][];
         };
         /**
          * @description The range to verify; by default the whole chain.
@@ -1734,7 +1758,8 @@ export interface components {
             /** @description The stream; defaults to that of the caller's tenant and app. */
             stream_id?: components["schemas"]["StreamId"] | undefined;
             /**
-             * @description The first sequence number; 0 means the first event.
+             * @description The first sequence number; 0 means the first event. An event that is named must exist: beyond the last event it is missing. To go on
+             *     from an earlier verification, name the last event of that one once more.
              * @default 0
              */
             from_seq?: components["schemas"]["SequenceOrZero"] | undefined;
@@ -1820,6 +1845,7 @@ export type QueueFull = components['schemas']['QueueFull'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type Reason = components['schemas']['Reason'];
 export type Recorder = components['schemas']['Recorder'];
+export type Remark = components['schemas']['Remark'];
 export type Report = components['schemas']['Report'];
 export type ReportFileName = components['schemas']['ReportFileName'];
 export type ReportFinding = components['schemas']['ReportFinding'];
