@@ -51,6 +51,7 @@ export class Facts {
             text,
             detectors: wanted,
             region: context.region,
+            phoneRegions: this.#matcher.rules.phone_regions,
             pause: async () => {
               if (pace.isDue) await pace.rest();
             },
