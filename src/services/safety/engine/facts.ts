@@ -51,6 +51,7 @@ export class Facts {
             text,
             detectors: wanted,
             region: context.region,
+            phoneRegions: this.#matcher.rules.phone_regions,
             pause: () => pace.restIfDue(),
           }));
   }
@@ -67,6 +68,7 @@ export class Facts {
       text,
       detectors: new Set([...usualDetectors, ...wanted]),
       region: context.region,
+      phoneRegions: this.#matcher.rules.phone_regions,
       pause: () => pace.restIfDue(),
     });
   }

@@ -9,6 +9,7 @@
 export { builtins } from './builtins/builtins.ts';
 export { detectorCatalogue } from './builtins/detectors.ts';
 export { checkRegex } from './expressions/checks.ts';
+export { isCountry as isPhoneRegion } from './forms/phone-plans.ts';
 export { compile, type Matcher } from './matcher.ts';
 export { namesInCondition } from './policies/named.ts';
 export { checkPolicy, compilePolicy, type CompiledPolicy } from './policies/policies.ts';

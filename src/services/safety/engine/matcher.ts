@@ -4,6 +4,7 @@ import type {
   Direction,
   InstinctCreate,
   JudgmentCreate,
+  Layer,
   ReflexCreate,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
@@ -20,6 +21,8 @@ export interface Matcher {
   readonly programSize: number;
   /** The enabled rules, in the order in which they run. */
   readonly rules: ProfileRules;
+  /** The disabled ones, as `skipped` names them. */
+  readonly disabled: Readonly<Record<Direction, readonly string[]>>;
   readonly keywords: Keywords;
   readonly expressions: Expressions;
   /** The detectors of personal data and secrets that some rule asks for. */
@@ -34,6 +37,7 @@ export function compile(profile: ProfileRules): Matcher {
     revision: rules.revision,
     programSize: expressions.programSize,
     rules,
+    disabled: { input: disabledIn(profile, 'input'), output: disabledIn(profile, 'output') },
     keywords: new Keywords([...keywordsOf(rules)]),
     expressions,
     detectors: { input: detectorsOf(rules, 'input'), output: detectorsOf(rules, 'output') },
@@ -57,6 +61,23 @@ function enabledRules(profile: ProfileRules): ProfileRules {
       .filter(({ enabled }) => enabled)
       .sort((a, b) => a.priority - b.priority || byName(a, b)),
   };
+}
+
+/** The primitives that would run in a direction if they were enabled. */
+function disabledIn(profile: ProfileRules, direction: Direction): string[] {
+  const parts: readonly (readonly [layer: Layer, primitives: readonly Primitive[]])[] = [
+    ['instinct', profile.instincts.map(({ primitive }) => primitive)],
+    ['awareness', profile.awareness.map(({ primitive }) => primitive)],
+    ['boundary', profile.boundaries],
+    ['value', profile.values.map(({ primitive }) => primitive)],
+    ['judgment', profile.judgments.map(({ primitive }) => primitive)],
+    ['reflex', profile.reflexes],
+  ];
+  return parts.flatMap(([layer, primitives]) =>
+    primitives
+      .filter(({ enabled, directions }) => !enabled && directions.includes(direction))
+      .map(({ name }) => `${layer}/${name}: disabled`),
+  );
 }
 
 const byName = (a: Primitive, b: Primitive) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

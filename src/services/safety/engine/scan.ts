@@ -39,7 +39,7 @@ export async function scan(matcher: Matcher, input: ScanInput): Promise<EngineRe
   const progress: Progress = {
     drafts: [],
     alerts: [],
-    skipped: [],
+    skipped: [...matcher.disabled[input.direction]],
     replies: { boundary: [], policy: [], reflex: [] },
     rewritten: undefined,
   };

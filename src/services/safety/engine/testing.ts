@@ -109,6 +109,7 @@ const none: ProfileRules = {
   judgments: [],
   reflexes: [],
   redaction: { method: 'placeholder', config: {} },
+  phone_regions: [],
   short_circuit: true,
   on_error: 'fail',
 };

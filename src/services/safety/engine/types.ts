@@ -65,6 +65,8 @@ export interface ProfileRules {
   readonly judgments: readonly JudgmentRule[];
   readonly reflexes: readonly ReflexCreate[];
   readonly redaction: Redaction;
+  /** The countries of phone numbers that a word such as `Tel.` announces. */
+  readonly phone_regions: readonly string[];
   readonly short_circuit: boolean;
   readonly on_error: ScanFallback;
 }

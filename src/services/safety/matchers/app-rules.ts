@@ -146,6 +146,8 @@ export function profileRulesOf({ byId, revision }: AppRules, { id, name }: Chose
     })),
     reflexes: profile.reflexes.map((ref) => primitive(ref) as ReflexCreate),
     redaction: profile.redaction,
+    // Profiles of earlier releases have none.
+    phone_regions: (profile as Partial<Profile>).phone_regions ?? [],
     short_circuit: profile.short_circuit,
     on_error: profile.on_error,
   };

@@ -4,11 +4,12 @@ import type {
   InstinctCreate,
   JudgmentCreate,
   PolicyCreate,
+  ProfileCreate,
   Principle,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
 import { Invalid } from '../../../lib/errors.ts';
-import { checkPolicy, detectorCatalogue } from '../engine/index.ts';
+import { checkPolicy, detectorCatalogue, isPhoneRegion } from '../engine/index.ts';
 import type { RuleKind } from '../limits.ts';
 import { checkReflex } from './reflex-checks.ts';
 import type { Body } from './references.ts';
@@ -36,6 +37,7 @@ const checks = {
   value: checkValue,
   judgment: checkJudgment,
   reflex: checkReflex,
+  profile: checkProfile,
   policy: (policy: PolicyCreate) => checkPolicy(policy),
 };
 
@@ -115,5 +117,13 @@ function checkJudgment({ domain, assessors }: JudgmentCreate): void {
     const hasWords = required.length > 0 || forbidden.length > 0;
     if (hasWords && name !== 'keywords') throw Invalid(`${field}: words are only for keywords`);
     if (!hasWords && name === 'keywords') throw Invalid(`${field}: needs required or forbidden words`);
+  });
+}
+
+function checkProfile({ phone_regions }: ProfileCreate): void {
+  phone_regions.forEach((region, index) => {
+    const field = `phone_regions[${index}]`;
+    if (!isPhoneRegion(region)) throw Invalid(`${field}: no country of this code has known phone numbers`);
+    if (phone_regions.indexOf(region) < index) throw Invalid(`${field}: named twice`);
   });
 }

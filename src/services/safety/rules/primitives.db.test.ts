@@ -177,7 +177,40 @@ describe('profiles', () => {
     await api.send('DELETE', `/instincts/${attacks.id}`);
   });
 
+  it('say whose phone numbers are found, and which primitives are disabled', async () => {
+    const off = await api.create('values', { name: 'off', enabled: false });
+    const profile = await api.create('profiles', {
+      name: 'dialled',
+      awareness: [{ awareness_name: 'builtin/pii' }],
+      values: ['off'],
+      phone_regions: ['DE', 'AT'],
+    });
+    const text = 'Tel. 030 901820. We have sold as many as 030 901821 pieces';
+    const scan = await api.scanInput(text, { profile: 'dialled' });
+    expect([scan.redacted, scan.skipped]).toEqual([
+      'Tel. [PHONE_1]. We have sold as many as 030 901821 pieces',
+      ['value/off: disabled'],
+    ]);
+    await api.send('PUT', `/profiles/${profile.id}`, { body: { phone_regions: [] } });
+    expect(await api.scanInput(text, { profile: 'dialled' })).toMatchObject({ redacted: '' });
+    await api.send('DELETE', `/profiles/${profile.id}`);
+    await api.send('DELETE', `/values/${off.id}`);
+  });
+
+  it('of an earlier release have no phone numbers of their own', async () => {
+    const { id } = await api.create('profiles', { name: 'older', phone_regions: ['DE'] });
+    await server.db.sql`update safety.rule set body = (body::jsonb - 'phone_regions')::json where id = ${id}`;
+    expect(await api.send('GET', `/profiles/${id}`)).toMatchObject({ name: 'older', phone_regions: [] });
+    expect(await api.scanInput('Tel. 030 901820', { profile: 'older' })).toMatchObject({ decision: 'allow' });
+    expect(await api.send('PUT', `/profiles/${id}`, { body: { description: 'x' } })).toMatchObject({
+      phone_regions: [],
+    });
+    await api.send('DELETE', `/profiles/${id}`);
+  });
+
   it.each([
+    [{ phone_regions: ['DE', 'QQ'] }, 'phone_regions[1]: no country of this code has known phone numbers'],
+    [{ phone_regions: ['DE', 'DE'] }, 'phone_regions[1]: named twice'],
     [{ instincts: [{ instinct_name: 'nobody' }] }, 'instincts[0].instinct_name: no instinct has this name'],
     [{ boundaries: ['nobody'] }, 'boundaries[0]: no boundary has this name'],
     [{ values: ['builtin/respect', 'builtin/respect'] }, 'values[1]: named twice'],

@@ -124,7 +124,9 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
   /** Records of rows, with the names that other rules have now. */
   async function shown(sql: Write['sql'], app: string, rows: readonly RuleRow[]): Promise<Records[K][]> {
     const known = await ruleStore(sql).named(app, [...new Set(rows.flatMap(({ refs }) => refs))]);
-    return rows.map((row) => recordOf(row, withNames(kind, row.body, known)) as unknown as Records[K]);
+    return rows.map(
+      (row) => recordOf(row, { ...of.added, ...withNames(kind, row.body, known) }) as unknown as Records[K],
+    );
   }
 
   /** A page of the built-in ones, which are few and never change: their order is that of the release, newest last. */

@@ -63,6 +63,22 @@ describe('a scan', () => {
     expect([scan.decision, scan.redacted, scan.redacted_messages]).toEqual(['redact', '', expected]);
   });
 
+  it('of a conversation takes messages that say nothing', async () => {
+    const messages = [
+      { role: 'user', content: withAddress },
+      { role: 'assistant', content: '' },
+      { role: 'tool', content: withAddress },
+    ];
+    const scan = await api.send('POST', '/scan/input', { body: { messages } });
+    const contents = ['Write to me [EMAIL_1] please', '', 'Write to me [EMAIL_1] please'];
+    expect(scan.redacted_messages.map(({ content }: { content: string }) => content)).toEqual(contents);
+    expect(scan.findings.map(({ message_index }: { message_index: number }) => message_index)).toEqual([
+      0, 2,
+    ]);
+    const empty = { messages: [{ role: 'assistant', content: '' }] };
+    expect(await api.send('POST', '/scan/input', { body: empty })).toMatchObject({ decision: 'allow' });
+  });
+
   it('takes any string as its text, and nowhere else', async () => {
     const scan = await api.scanInput(`${withAddress} \ud800\0`);
     expect(scan.redacted).toBe('Write to me [EMAIL_1] please \ufffd\ufffd');
