@@ -44,7 +44,7 @@ export async function subscribe(
   const start = await startOf(tx, context, body, now);
   const { plan: revision, terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
   const { counts_from, windowAnchor } = await countersFor(tx, body, app, start);
-  // As in a change of the plan; only the operator can take seats away from a tenant without a subscription.
+  // As in a change of the plan, except for the operator, who may know that the seats are no longer held.
   if (!context.operator && (await isOverLimit(tx, { tenant_id, app_id: app, counts_from }, revision)))
     throw Invalid('plan_id: more is in use than the plan allows');
   const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs, windowAnchor });
