@@ -1422,15 +1422,15 @@ export interface components {
             feature_key: components["schemas"]["FeatureKey"];
             /** @description The subscription. */
             subscription_id: components["schemas"]["SubscriptionId"];
-            /** @description The use since `period_start`. */
+            /** @description What the tenant has used since `period_start`, over its subscriptions in the app. */
             current_usage: components["schemas"]["Usage"];
             /** @description The limit. */
             limit: components["schemas"]["Limit"];
             /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
             /**
-             * @description When the count began: at the start of the month or, for a feature that never restarts, with the
-             *     subscription.
+             * @description When the count began: at the start of the tenant's month or, for a feature that never restarts,
+             *     with the first subscription of the tenant that is counted.
              */
             period_start: components["schemas"]["Timestamp"];
             /** @description When the count restarts; null means never. */
@@ -2739,7 +2739,8 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to change the plan.
+         * @description A request to change the plan. A trial goes on for at most the days that the new plan, or the
+         *     operator, grants from its start; without such days, the first paid period begins.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
          *       "prorate": true
@@ -3271,7 +3272,13 @@ export interface components {
             base_amount: components["schemas"]["Money"];
             /** @description The length of a period. */
             billing_period: components["schemas"]["BillingPeriod"];
-            /** @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. */
+            /**
+             * @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. Metered
+             *     units are counted in the tenant's month or, with yearly periods, in its year of such months,
+             *     whatever its plans and subscriptions are: each unit costs what the plan of its time asks for
+             *     its place. Seats are those held at the end of the time for which the plan prices them; for a
+             *     part of a period, they are prorated as the base amount is.
+             */
             tiers: components["schemas"]["PricingTier"][];
         };
         /**

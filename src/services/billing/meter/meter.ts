@@ -81,7 +81,7 @@ export const meter = (deps: MeterDeps) => {
         current_usage: used,
         limit,
         remaining,
-        period_start: isRestarting(feature) ? grant.windowStart : grant.startsAt,
+        period_start: isRestarting(feature) ? grant.windowStart : grant.countsFrom,
         period_end: resets_at,
       };
     },
