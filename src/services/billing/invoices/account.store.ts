@@ -2,9 +2,10 @@ import { Big } from 'big.js';
 import type { BillingAddress, TaxId, TaxRate } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Owner } from '../subscriptions/segments.store.ts';
-import type { Charged, ChargedGroups } from './credits.ts';
+import type { Charged, ChargedGroups, ChargedInvoice } from './credits.ts';
+import { discountOf, returnOf, taxOf } from './returns.ts';
 import type { RedeemedCoupon } from './discounts.ts';
-import type { StoredDiscount, StoredTax } from './invoices.store.ts';
+import type { StoredDiscount, StoredReturn, StoredTax } from './invoices.store.ts';
 import type { GroupKey, Tally } from './owed.ts';
 import { nameOf } from './settlement.ts';
 
@@ -30,34 +31,37 @@ interface RedemptionRow {
 }
 
 interface ChargedRow {
+  readonly id: string;
   readonly group_period: string;
   readonly group_plan_id: string;
   readonly group_revision: number;
   readonly feature_key: string;
   readonly amount: string;
   readonly subtotal: number;
+  readonly total: number;
   readonly discounts: readonly StoredDiscount[];
   readonly taxes: readonly StoredTax[];
+  readonly refunded: string;
+  readonly is_mixed: boolean;
 }
 
-const chargedOf = (row: ChargedRow): Charged & { readonly group: string } => ({
-  group: nameOf({
+const groupOf = (row: ChargedRow): string =>
+  nameOf({
     periodStart: Date.parse(row.group_period),
     planId: row.group_plan_id,
     revision: row.group_revision,
     featureKey: row.feature_key === '' ? null : row.feature_key,
-  }),
-  amount: BigInt(row.amount),
+  });
+
+const chargedInvoiceOf = (row: ChargedRow, returns: readonly StoredReturn[]): ChargedInvoice => ({
+  id: row.id,
   subtotal: BigInt(row.subtotal),
-  discounts: row.discounts.map(({ coupon_id: couponId, code, amount }) => ({
-    couponId,
-    code,
-    amount: BigInt(amount),
-  })),
-  taxes: row.taxes.map(({ tax_rate_id: taxRateId, name, rate, taxable_amount, amount }) => ({
-    ...{ taxRateId, name, rate },
-    ...{ taxableAmount: BigInt(taxable_amount), amount: BigInt(amount) },
-  })),
+  total: BigInt(row.total),
+  discounts: row.discounts.map(discountOf),
+  taxes: row.taxes.map(taxOf),
+  refunded: BigInt(row.refunded),
+  isMixed: row.is_mixed,
+  returns: returns.filter(({ invoice_id }) => invoice_id === row.id).map(returnOf),
 });
 
 /** The statements that read what an invoice depends on besides the segments of its subscription. */
@@ -93,7 +97,14 @@ export const accountStore = (sql: Sql) => ({
   async charged({ tenant_id, id }: Owner, groups: readonly GroupKey[]): Promise<ChargedGroups> {
     if (groups.length === 0) return new Map();
     const rows = await sql<ChargedRow[]>`
-      select group_period, group_plan_id, group_revision, line.feature_key, sum(line.amount)::text as amount, subtotal, discounts, taxes
+      select invoice.id, group_period, group_plan_id, group_revision, line.feature_key, sum(line.amount)::text as amount, subtotal, total,
+        discounts, taxes, returns <> '[]' as is_mixed, (
+          select coalesce(sum(
+            greatest(least(received_amount, refunded_amount + refunding_amount) - unapplied_amount, 0)
+            - greatest(reclaimed_amount - least(unapplied_amount, refunded_amount + refunding_amount), 0)
+          ), 0)::text
+          from billing.payment where payment.tenant_id = invoice.tenant_id and payment.invoice_id = invoice.id
+        ) as refunded
       from billing.invoice
       join billing.line_item as line on line.tenant_id = invoice.tenant_id and line.invoice_id = invoice.id
       join unnest(
@@ -105,7 +116,17 @@ export const accountStore = (sql: Sql) => ({
       where invoice.tenant_id = ${tenant_id} and subscription_id = ${id} and status in ('pending', 'past_due', 'paid')
       group by invoice.tenant_id, invoice.id, group_period, group_plan_id, group_revision, line.feature_key
       order by invoice.id`;
-    return Map.groupBy(rows.map(chargedOf), ({ group }) => group);
+    const given = await sql<{ returns: StoredReturn[] }[]>`
+      select returns from billing.invoice
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and returns <> '[]' and status in ('pending', 'past_due', 'paid')`;
+    const returns = given.flatMap((one) => one.returns);
+    const invoices = new Map(rows.map((row) => [row.id, chargedInvoiceOf(row, returns)]));
+    const charged = rows.map((row): Charged & { readonly group: string } => ({
+      group: groupOf(row),
+      invoice: invoices.get(row.id)!,
+      amount: BigInt(row.amount),
+    }));
+    return Map.groupBy(charged, ({ group }) => group);
   },
 
   /** The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. */

@@ -4,7 +4,7 @@ import type { Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
 import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
-import { creditableLines, returnedBy } from './credits.ts';
+import { creditsOf, type Return } from './credits.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
 import { type Account, owedBy, type Owed } from './owed.ts';
@@ -28,6 +28,7 @@ export interface Scope {
 /** An invoice as it would be now. */
 export interface Computed {
   readonly lines: readonly Line[];
+  readonly returns: readonly Return[];
   readonly figures: Figures;
   readonly terms: InvoiceTerms;
   readonly payer: PayerRow | undefined;
@@ -69,9 +70,9 @@ export async function computed(
     billed,
     unsettled.filter(({ amount }) => amount < 0n).map(({ key }) => key),
   );
-  const lines = creditableLines(unsettled, owed, charged);
+  const { lines, returns, returned } = creditsOf(unsettled, owed, charged);
   const terms: InvoiceTerms = {
-    returned: returnedBy(lines, charged),
+    returned,
     coupons,
     taxRates,
     payer: payer === undefined ? null : { address: payer.billing_address, balance: BigInt(payer.balance) },
@@ -80,7 +81,7 @@ export async function computed(
     lines.map(({ amount }) => amount),
     terms,
   );
-  return { lines, figures, terms, payer, owed, settlements };
+  return { lines, returns, figures, terms, payer, owed, settlements };
 }
 
 /** The features that any of the plans of segments prices. Whoever sends usage may name any number of others. */

@@ -103,6 +103,7 @@ async function setOff(
     left -= used;
     const change: InvoiceChange = {
       credit_applied: open.credit_applied + Number(used),
+      set_off_amount: open.set_off_amount + Number(used),
       amount_due: open.amount_due - Number(used),
       ...(used === due && { next_attempt_at: momentText(now) }),
     };
