@@ -165,13 +165,18 @@ describe('an invoice is incomplete', () => {
     ['invoice has an amount that is too large', [mostMinorUnits + 1n, -mostMinorUnits], {}],
     ['invoice has a credit and no customer to give it to', [-1n], {}],
     [undefined, [-1n], { payer: { address: null, balance: 0n } }],
-    ['customer has no country, so that its tax is not known', [1n], { taxRates: [rate('DE', null, '19')] }],
-    [
-      undefined,
-      [1n],
-      { taxRates: [rate('DE', null, '19')], payer: { address: { country: 'FR', state: null }, balance: 0n } },
-    ],
   ])('%s', (text, amounts, terms) => {
     expect(reason(amounts, terms)).toBe(text);
+  });
+
+  const payer = (country: string | null) => ({ address: { country, state: null }, balance: 0n });
+  it.each<[string, bigint, Partial<InvoiceTerms>]>([
+    ['incomplete_address', 1n, { taxRates: [rate('DE', null, '19')] }],
+    ['incomplete_address', 1n, { taxRates: [rate('DE', null, '19')], payer: payer(null) }],
+    ['complete', 1n, { taxRates: [rate('DE', null, '19')], payer: payer('FR') }],
+    ['complete', -1n, { taxRates: [rate('DE', null, '19')], payer: payer(null) }],
+    ['complete', 1n, { payer: payer(null) }],
+  ])('in its taxes: %s, of %d', (status, amount, terms) => {
+    expect(figuresOf([amount], { ...none, ...terms }).taxStatus).toBe(status);
   });
 });

@@ -18,7 +18,7 @@ type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
 /**
  * Makes a draft final: it is computed once more, its charges are settled, and its payer's credit is used. The rows of its subscription
  * and of the draft are locked.
- * @param isPaid whether it was paid already, so that nobody minds what is missing
+ * @param despite whether it was paid already, so that nobody minds what is missing, or is final without a tax that is not known
  * @throws Refused `invoice_incomplete`
  */
 export async function finalize(
@@ -26,7 +26,7 @@ export async function finalize(
   deps: FinalizingDeps,
   billed: Billed,
   invoice: InvoiceRow,
-  isPaid = false,
+  despite: 'paid' | 'unknownTax' | undefined = undefined,
 ): Promise<InvoiceRow> {
   const { sql, emit } = write;
   const now = deps.clock.now();
@@ -35,8 +35,10 @@ export async function finalize(
   const { lines, figures, terms, payer } = result;
   const amounts = lines.map(({ amount }) => amount);
   const missing = incompleteness(amounts, figures, terms);
-  if (missing !== undefined && (!isPaid || hasInexpressibleAmount(amounts, figures)))
+  if (missing !== undefined && (despite !== 'paid' || hasInexpressibleAmount(amounts, figures)))
     throw Refused('invoice_incomplete', missing);
+  if (figures.taxStatus === 'incomplete_address' && despite === undefined)
+    throw Refused('invoice_incomplete', 'customer has no country, so that its tax is not known');
   await settle(write, billed, result);
   if (payer !== undefined && figures.balanceChange !== 0n) {
     const { tenant_id } = billed;

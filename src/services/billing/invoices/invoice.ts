@@ -93,6 +93,7 @@ export const storedFigures = ({
   subtotal: Number(figures.subtotal),
   discount_amount: Number(figures.discountAmount),
   tax_amount: Number(figures.taxAmount),
+  tax_status: figures.taxStatus,
   total: Number(figures.total),
   credit_applied: Number(figures.creditApplied),
   amount_due: Number(figures.amountDue),

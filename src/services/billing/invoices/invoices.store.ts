@@ -6,6 +6,7 @@ import type {
   InvoiceStatus,
   LineItemType,
   Metadata,
+  TaxStatus,
 } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
@@ -46,6 +47,7 @@ export interface InvoiceFigures {
   readonly subtotal: number;
   readonly discount_amount: number;
   readonly tax_amount: number;
+  readonly tax_status: TaxStatus;
   readonly total: number;
   readonly credit_applied: number;
   readonly amount_due: number;
@@ -265,7 +267,7 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 const named = (sql: Sql, ref: string) => (isInvoiceNumber(ref) ? sql`number = ${ref}` : sql`id = ${ref}`);
 
 const columns = (sql: Sql) => sql`
-  tenant_id, id, app_id, number, subscription_id, customer_id, status, origin, currency, subtotal, discount_amount, tax_amount, total,
+  tenant_id, id, app_id, number, subscription_id, customer_id, status, origin, currency, subtotal, discount_amount, tax_amount, tax_status, total,
   credit_applied, amount_due, amount_paid, set_off_amount, discounts, taxes, returns, bill_to, period_start, period_end, due_date, finalized_at, paid_at, voided_at,
   void_reason, payment_ref, attempt_count, next_attempt_at, auto_finalize_at, metadata, created_at, updated_at`;
 

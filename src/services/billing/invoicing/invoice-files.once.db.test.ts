@@ -51,6 +51,7 @@ const draft: InvoiceRow = {
   },
   ...{ currency: 'usd', ...figures, discounts: [], taxes: [], returns: [], bill_to: null },
   set_off_amount: 0,
+  tax_status: 'complete',
   period_start: new Date(period.start).toISOString(),
   period_end: new Date(period.end).toISOString(),
   ...{

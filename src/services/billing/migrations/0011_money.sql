@@ -6,3 +6,5 @@ alter table billing.invoice add column set_off_amount bigint not null default 0;
 alter table billing.payment add column reclaimed_amount bigint not null default 0;
 update billing.payment set reclaimed_amount = least(unapplied_amount, refunded_amount) where refunded_amount > 0;
 create index invoice_returning on billing.invoice (tenant_id, subscription_id) where returns <> '[]';
+-- Whether its taxes could be computed.
+alter table billing.invoice add column tax_status text collate "C" not null default 'complete';
