@@ -4,7 +4,8 @@ import type { Sql } from '../../../db/index.ts';
 import type { Owner } from '../subscriptions/segments.store.ts';
 import type { Charged, ChargedGroups, ChargedInvoice } from './credits.ts';
 import { discountOf, returnOf, taxOf } from './returns.ts';
-import type { RedeemedCoupon } from './discounts.ts';
+import { type StoredUse, useOf } from '../coupons/coupons.store.ts';
+import type { PeriodDiscount, RedeemedCoupon } from './discounts.ts';
 import type { StoredDiscount, StoredReturn, StoredTax } from './invoices.store.ts';
 import type { GroupKey, Tally } from './owed.ts';
 import { nameOf } from './settlement.ts';
@@ -27,7 +28,7 @@ interface RedemptionRow {
   readonly amount: number | null;
   readonly duration: RedeemedCoupon['duration'];
   readonly duration_periods: number | null;
-  readonly times_used: number;
+  readonly uses: readonly StoredUse[];
 }
 
 interface ChargedRow {
@@ -129,28 +130,63 @@ export const accountStore = (sql: Sql) => ({
     return Map.groupBy(charged, ({ group }) => group);
   },
 
-  /** The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. */
-  async coupons({ tenant_id, id }: Owner, currency: string): Promise<RedeemedCoupon[]> {
+  /**
+   * The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. `lock` keeps others from
+   * using their codes until the end of the transaction, also for other subscriptions of the tenant.
+   */
+  async coupons(
+    { tenant_id, app_id, id }: Owner,
+    { currency, lock }: { readonly currency: string; readonly lock: boolean },
+  ): Promise<RedeemedCoupon[]> {
+    if (lock)
+      await sql`
+        select from billing.redemption
+        where tenant_id = ${tenant_id} and app_id = ${app_id} and lower(code) in (
+          select lower(code) from billing.redemption where tenant_id = ${tenant_id} and subscription_id = ${id}
+        )
+        order by subscription_id, coupon_id for no key update`;
     const rows = await sql<RedemptionRow[]>`
-      select coupon_id, code, percentage, amount, duration, duration_periods, times_used from billing.redemption
+      select coupon_id, code, percentage, amount, duration, duration_periods, coalesce((
+        select json_agg(json_build_object('start', period_start, 'end', period_end, 'amount', amount::text) order by period_start)
+        from (
+          select period_start, max(period_end) as period_end, sum(amount) as amount from billing.coupon_use
+          where tenant_id = ${tenant_id} and app_id = ${app_id} and code_key = lower(redemption.code)
+          group by period_start
+        ) as used
+      ), '[]') as uses
+      from billing.redemption
       where tenant_id = ${tenant_id} and subscription_id = ${id} and (currency is null or currency = ${currency})
       order by position`;
-    return rows.map((row) => ({
-      couponId: row.coupon_id,
-      code: row.code,
-      value: row.percentage === null ? { amount: BigInt(row.amount ?? 0) } : { percentage: row.percentage },
-      duration: row.duration,
-      periods: row.duration_periods,
-      timesUsed: row.times_used,
-    }));
+    // Coupons with one code are one coupon, of which the first was redeemed.
+    const byCode = Map.groupBy(rows, ({ code }) => code.toLowerCase());
+    return [...byCode.values()]
+      .map(([row]) => row!)
+      .map((row) => ({
+        couponId: row.coupon_id,
+        code: row.code,
+        value: row.percentage === null ? { amount: BigInt(row.amount ?? 0) } : { percentage: row.percentage },
+        duration: row.duration,
+        periods: row.duration_periods,
+        uses: row.uses.map(useOf),
+      }));
   },
 
-  /** Counts a discount of coupons on a final invoice, or takes it back. */
-  async use({ tenant_id, id }: Owner, couponIds: readonly string[], by: 1 | -1): Promise<void> {
-    if (couponIds.length === 0) return;
-    await sql`
-      update billing.redemption set times_used = greatest(times_used + ${by}, 0)
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and coupon_id = any(${[...couponIds]}::text[])`;
+  /** Notes what a final invoice deducts for coupons, which is not granted again in the same periods. */
+  async use(
+    { tenant_id, app_id }: Owner,
+    invoiceId: string,
+    discounts: readonly PeriodDiscount[],
+  ): Promise<void> {
+    for (const { code, period, amount } of discounts)
+      await sql`insert into billing.coupon_use ${sql({
+        ...{ tenant_id, app_id, invoice_id: invoiceId, code_key: code.toLowerCase(), amount: String(amount) },
+        ...{ period_start: new Date(period.start), period_end: new Date(period.end) },
+      })}`;
+  },
+
+  /** Takes back what an invoice has deducted, whose charges are owed again. */
+  async takeBackUses({ tenant_id }: Owner, invoiceId: string): Promise<void> {
+    await sql`delete from billing.coupon_use where tenant_id = ${tenant_id} and invoice_id = ${invoiceId}`;
   },
 
   /** The rates of a country; without a country, one of the app's, which shows that it has any. */

@@ -54,7 +54,7 @@ export async function computed(
   const [planOf, settlements, coupons, payer] = await Promise.all([
     plansOf(sql, revisions, billed.app_id, segments),
     settlementStore(sql).list(billed, segments[0]?.period.start ?? asOf),
-    store.coupons(billed, currency),
+    store.coupons(billed, { currency, lock }),
     store.payer(billed, { customerId: billed.customer_id, currency, lock }),
   ]);
   const from = segments[0]?.start ?? asOf;
@@ -77,8 +77,9 @@ export async function computed(
     taxRates,
     payer: payer === undefined ? null : { address: payer.billing_address, balance: BigInt(payer.balance) },
   };
+  const periods = new Map(segments.map(({ period }) => [period.start, period]));
   const figures = figuresOf(
-    lines.map(({ amount }) => amount),
+    lines.map(({ amount, key, period }) => ({ amount, period: periods.get(key.periodStart) ?? period })),
     terms,
   );
   return { lines, returns, figures, terms, payer, owed, settlements };

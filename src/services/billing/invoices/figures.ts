@@ -1,7 +1,14 @@
 import type { BillingAddress, TaxRate, TaxStatus } from '../../../../generated/billing/types.ts';
 import { isExpressible, sumOf } from '../money/money.ts';
 import type { Returned } from './credits.ts';
-import { discountsOf, type AppliedDiscount, type RedeemedCoupon } from './discounts.ts';
+import {
+  discountsOf,
+  summedByCoupon,
+  type AppliedDiscount,
+  type BilledAmount,
+  type PeriodDiscount,
+  type RedeemedCoupon,
+} from './discounts.ts';
 import { taxesOf, taxRateFor, type AppliedTax } from './taxes.ts';
 
 /** As the contract bounds the lines of an invoice. */
@@ -18,6 +25,8 @@ export type Payer = {
 export interface Figures {
   readonly subtotal: bigint;
   readonly discounts: readonly AppliedDiscount[];
+  /** The same by billing period, except for discounts that are taken back. */
+  readonly periodDiscounts: readonly PeriodDiscount[];
   readonly discountAmount: bigint;
   readonly taxes: readonly AppliedTax[];
   readonly taxAmount: bigint;
@@ -46,12 +55,13 @@ export interface InvoiceTerms {
  * are given back take their own discounts and taxes with them, whatever coupons and rates there are now.
  */
 export function figuresOf(
-  amounts: readonly bigint[],
+  amounts: readonly BilledAmount[],
   { coupons, taxRates, payer, returned }: InvoiceTerms,
 ): Figures {
-  const subtotal = sumOf(amounts);
+  const subtotal = sumOf(amounts.map(({ amount }) => amount));
   const isCredit = subtotal < 0n;
-  const discounts = isCredit ? returned.discounts : discountsOf(subtotal, coupons);
+  const periodDiscounts = isCredit ? [] : discountsOf(amounts, coupons);
+  const discounts = isCredit ? returned.discounts : summedByCoupon(periodDiscounts);
   const discountAmount = sumOf(discounts.map(({ amount }) => amount));
   const taxes = isCredit
     ? returned.taxes
@@ -64,6 +74,7 @@ export function figuresOf(
   return {
     subtotal,
     discounts,
+    periodDiscounts,
     discountAmount,
     taxes,
     taxAmount,

@@ -39,7 +39,7 @@ export async function finalize(
     throw Refused('invoice_incomplete', missing);
   if (figures.taxStatus === 'incomplete_address' && despite === undefined)
     throw Refused('invoice_incomplete', 'customer has no country, so that its tax is not known');
-  await settle(write, billed, result);
+  await settle(write, billed, invoice.id, result);
   if (payer !== undefined && figures.balanceChange !== 0n) {
     const { tenant_id } = billed;
     const cause = { invoiceId: invoice.id };
@@ -71,6 +71,7 @@ export async function finalize(
 async function settle(
   { sql }: Pick<Write, 'sql'>,
   billed: Billed,
+  invoiceId: string,
   { lines, owed, settlements, figures }: Computed,
 ): Promise<void> {
   await settlementStore(sql).replace(
@@ -78,11 +79,7 @@ async function settle(
     lines.map(({ key }) => key),
     settled(settlements, lines, owed),
   );
-  await accountStore(sql).use(
-    billed,
-    figures.discounts.filter(({ amount }) => amount > 0n).map(({ couponId }) => couponId),
-    1,
-  );
+  await accountStore(sql).use(billed, invoiceId, figures.periodDiscounts);
 }
 
 /**

@@ -71,6 +71,5 @@ async function reopen({ sql }: Write, invoice: InvoiceRow, subscription: ListedS
     const before = await settlementStore(sql).list(subscription, first);
     await settlementStore(sql).replace(subscription, keys, reopened(before, lines));
   }
-  const coupons = invoice.discounts.filter(({ amount }) => amount > 0).map(({ coupon_id }) => coupon_id);
-  await accountStore(sql).use(subscription, coupons, -1);
+  await accountStore(sql).takeBackUses(subscription, invoice.id);
 }
