@@ -40,10 +40,12 @@ const tallies: Tally[] = keys.map((featureKey, at) => ({
 function invoice() {
   const account = { segments, tallies, others: [], seatsBefore: new Map<string, Big>(), planOf: () => plan };
   const lines = unsettledLines(owedBy(account, segments[0]!.end), new Map(), 'ended');
-  const figures = figuresOf(
-    lines.map(({ amount }) => amount),
-    { coupons: [], taxRates: [], payer: null, returned: { discounts: [], taxes: [] } },
-  );
+  const figures = figuresOf(lines, {
+    coupons: [],
+    taxRates: [],
+    payer: null,
+    returned: { discounts: [], taxes: [] },
+  });
   return { lines, figures };
 }
 

@@ -16,6 +16,16 @@ contract('Customers beyond their record', (api) => {
     });
 
     it('404', () => api.tenant().refused(404, notFound, ({ billing }) => billing.customers.delete({ id })));
+
+    it('409 while the customer has credit', async () => {
+      if (api.target !== 'server') return;
+      const tenant = api.tenant();
+      const customer = await newCustomer(tenant);
+      await api.operator().plinth.billing.customers.credit({ id: customer.id, body: { amount } });
+      await tenant.refused(409, 'customer has credit', ({ billing }) =>
+        billing.customers.delete({ id: customer.id }),
+      );
+    });
   });
 
   describe('credit', () => {

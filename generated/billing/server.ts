@@ -177,7 +177,7 @@ export interface Customers<Call = unknown> {
   get(request: { id: T.CustomerId }, call: Call): Promise<T.Customer>;
 
   /**
-   * Changes a customer. Refused with `invalid_email` or `duplicate_customer_email`.
+   * Changes a customer. While the customer is billed, the currency is fixed, and only the operator removes the country. Refused with `invalid_email` or `duplicate_customer_email`.
    *
    * Needs the scope `billing:write`.
    *
@@ -197,7 +197,9 @@ export interface Customers<Call = unknown> {
 
   /**
    * Erases a customer without a live subscription: name, email, address and tax numbers. Final
-   * invoices keep the billed party. Refused with `has_active_subscriptions`.
+   * invoices keep the billed party. Refused with `has_active_subscriptions`, or with
+   * `customer_in_use` while amounts are not billed or not paid, a payment is pending, or the
+   * customer has credit.
    *
    * Needs the scope `billing:write`.
    *
@@ -207,6 +209,7 @@ export interface Customers<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The customer does not exist for this tenant.
+   * - 409: The customer has amounts that are not billed or not paid, a pending payment, or credit; `details`
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
@@ -753,7 +756,7 @@ export interface Payments<Call = unknown> {
   cancel(request: { id: T.PaymentId }, call: Call): Promise<T.Payment>;
 
   /**
-   * Refunds a payment that succeeded, in whole or in part. Refused with `invalid_state`, `invalid_amount` or `provider_timeout`.
+   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, or with `provider_timeout`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *

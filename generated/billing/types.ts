@@ -872,6 +872,26 @@ export interface components {
          */
         CustomerId: string;
         /**
+         * @description The customer has amounts that are not billed or not paid, a pending payment, or credit; `details`
+         *     names them.
+         * @example {
+         *       "error": {
+         *         "code": "customer_in_use",
+         *         "message": "customer has open invoices",
+         *         "type": "conflict",
+         *         "details": {
+         *           "invoice_ids": [
+         *             "inv_01khgbwb6gfcvt5fwr9s2r6n64"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        CustomerInUse: {
+            /** @description The error message. */
+            error: components["schemas"]["ErrorInfo"];
+        };
+        /**
          * @description Lines of JSON (NDJSON), each ended by a line feed.
          * @example {"kind":"customer"}
          */
@@ -1270,7 +1290,7 @@ export interface components {
          * @description The machine-readable error code.
          * @enum {string}
          */
-        ErrorCode: "invalid_input" | "duplicate_feature" | "invalid_pricing" | "plan_archived" | "plan_in_use" | "subscription_canceled" | "invalid_state" | "invalid_upgrade" | "invalid_downgrade" | "invoice_finalized" | "invoice_incomplete" | "invoice_paid" | "invoice_voided" | "invalid_amount" | "invalid_email" | "invalid_payload" | "event_too_old" | "has_active_subscriptions" | "coupon_expired" | "coupon_not_started" | "coupon_exhausted" | "coupon_invalid" | "unauthorized" | "invalid_signature" | "payment_failed" | "forbidden" | "no_active_subscription" | "not_found" | "plan_not_found" | "subscription_not_found" | "feature_not_found" | "invoice_not_found" | "payment_not_found" | "customer_not_found" | "coupon_not_found" | "already_exists" | "subscription_exists" | "duplicate_event" | "duplicate_customer_email" | "duplicate_idempotency_key" | "too_large" | "unsupported_media_type" | "meter_buffer_full" | "rate_limited" | "internal_error" | "store_unavailable" | "provider_error" | "provider_not_configured" | "not_implemented" | "provider_timeout";
+        ErrorCode: "invalid_input" | "duplicate_feature" | "invalid_pricing" | "plan_archived" | "plan_in_use" | "subscription_canceled" | "invalid_state" | "invalid_upgrade" | "invalid_downgrade" | "invoice_finalized" | "invoice_incomplete" | "invoice_paid" | "invoice_voided" | "invalid_amount" | "invalid_email" | "invalid_payload" | "event_too_old" | "has_active_subscriptions" | "customer_in_use" | "coupon_expired" | "coupon_not_started" | "coupon_exhausted" | "coupon_invalid" | "unauthorized" | "invalid_signature" | "payment_failed" | "forbidden" | "no_active_subscription" | "not_found" | "plan_not_found" | "subscription_not_found" | "feature_not_found" | "invoice_not_found" | "payment_not_found" | "customer_not_found" | "coupon_not_found" | "already_exists" | "subscription_exists" | "duplicate_event" | "duplicate_customer_email" | "duplicate_idempotency_key" | "too_large" | "unsupported_media_type" | "meter_buffer_full" | "rate_limited" | "internal_error" | "store_unavailable" | "provider_error" | "provider_not_configured" | "not_implemented" | "provider_timeout";
         /**
          * @description Machine-readable details of a failure; which members are present depends on the code.
          * @example {
@@ -1295,6 +1315,14 @@ export interface components {
             failure_code?: components["schemas"]["FailureCode"];
             /** @description With `invalid_upgrade` and `invalid_downgrade`: the reason. */
             reason?: components["schemas"]["PlanChangeRefusal"];
+            /** @description With `customer_in_use`: subscriptions with amounts that are not billed. */
+            subscription_ids?: components["schemas"]["SubscriptionId"][];
+            /** @description With `customer_in_use`: invoices that are not paid. */
+            invoice_ids?: components["schemas"]["InvoiceId"][];
+            /** @description With `customer_in_use`: payments that are pending. */
+            payment_ids?: components["schemas"]["PaymentId"][];
+            /** @description With `customer_in_use`: the balance, which is credit of the customer. */
+            balance?: components["schemas"]["Money"];
         } & {
             [key: string]: unknown;
         };
@@ -1563,6 +1591,7 @@ export interface components {
          *         "currency": "usd",
          *         "display": "$9.50"
          *       },
+         *       "tax_status": "complete",
          *       "total": {
          *         "amount": 5950,
          *         "currency": "usd",
@@ -1695,6 +1724,8 @@ export interface components {
             discount_amount: components["schemas"]["Money"];
             /** @description The taxes on the remaining amount. */
             tax_amount: components["schemas"]["Money"];
+            /** @description Whether the taxes could be computed. */
+            tax_status: components["schemas"]["TaxStatus"];
             /** @description `subtotal` minus `discount_amount` plus `tax_amount`. */
             total: components["schemas"]["Money"];
             /** @description The part of it that the customer's credit pays. */
@@ -1859,6 +1890,7 @@ export interface components {
          *             "currency": "usd",
          *             "display": "$9.50"
          *           },
+         *           "tax_status": "complete",
          *           "total": {
          *             "amount": 5950,
          *             "currency": "usd",
@@ -4063,6 +4095,11 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /**
+         * @description Whether the taxes of an invoice could be computed.
+         * @enum {string}
+         */
+        TaxStatus: "complete" | "incomplete_address";
+        /**
          * @description A tenant, which uses features and owes money.
          * @example acme
          */
@@ -4163,6 +4200,7 @@ export interface components {
          *         "currency": "usd",
          *         "display": "$9.50"
          *       },
+         *       "tax_status": "complete",
          *       "total": {
          *         "amount": 5950,
          *         "currency": "usd",
@@ -4291,6 +4329,8 @@ export interface components {
             discount_amount: components["schemas"]["Money"];
             /** @description The taxes on the remaining amount. */
             tax_amount: components["schemas"]["Money"];
+            /** @description Whether the taxes could be computed. */
+            tax_status: components["schemas"]["TaxStatus"];
             /** @description `subtotal` minus `discount_amount` plus `tax_amount`. */
             total: components["schemas"]["Money"];
             /** @description The part of it that the customer's credit pays. */
@@ -4788,6 +4828,7 @@ export type CustomerEntitlements = components['schemas']['CustomerEntitlements']
 export type CustomerExportLine = components['schemas']['CustomerExportLine'];
 export type CustomerFeatureUsage = components['schemas']['CustomerFeatureUsage'];
 export type CustomerId = components['schemas']['CustomerId'];
+export type CustomerInUse = components['schemas']['CustomerInUse'];
 export type CustomerLines = components['schemas']['CustomerLines'];
 export type CustomerNotFound = components['schemas']['CustomerNotFound'];
 export type CustomerPage = components['schemas']['CustomerPage'];
@@ -4940,6 +4981,7 @@ export type TaxRateExists = components['schemas']['TaxRateExists'];
 export type TaxRateId = components['schemas']['TaxRateId'];
 export type TaxRateNotFound = components['schemas']['TaxRateNotFound'];
 export type TaxRatePage = components['schemas']['TaxRatePage'];
+export type TaxStatus = components['schemas']['TaxStatus'];
 export type TenantId = components['schemas']['TenantId'];
 export type TierType = components['schemas']['TierType'];
 export type Timestamp = components['schemas']['Timestamp'];

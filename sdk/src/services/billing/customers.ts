@@ -124,7 +124,7 @@ export interface Customers {
   ) => Answer<T.Customer, T.Error>;
 
   /**
-   * Changes a customer. Refused with `invalid_email` or `duplicate_customer_email`.
+   * Changes a customer. While the customer is billed, the currency is fixed, and only the operator removes the country. Refused with `invalid_email` or `duplicate_customer_email`.
    *
    * Needs the scope `billing:write`.
    *
@@ -156,7 +156,9 @@ export interface Customers {
 
   /**
    * Erases a customer without a live subscription: name, email, address and tax numbers. Final
-   * invoices keep the billed party. Refused with `has_active_subscriptions`.
+   * invoices keep the billed party. Refused with `has_active_subscriptions`, or with
+   * `customer_in_use` while amounts are not billed or not paid, a payment is pending, or the
+   * customer has credit.
    *
    * Needs the scope `billing:write`.
    *
@@ -166,6 +168,7 @@ export interface Customers {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The customer does not exist for this tenant.
+   * - 409: The customer has amounts that are not billed or not paid, a pending payment, or credit; `details` names them.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    *

@@ -130,7 +130,7 @@ export interface Payments {
   ) => Answer<T.Payment, T.Error>;
 
   /**
-   * Refunds a payment that succeeded, in whole or in part. Refused with `invalid_state`, `invalid_amount` or `provider_timeout`.
+   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, or with `provider_timeout`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *

@@ -67,6 +67,8 @@ describe('erasure', () => {
     await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, {
       body: { immediately: true },
     });
+    const [, credit] = await api.invoices(subscription);
+    await api.finalize(credit!);
     await api.send('DELETE', `/billing/customers/${customer.id}`);
     expect((await api.refusal('GET', `/billing/customers/${customer.id}`))[1]).toBe('customer_not_found');
     expect((await api.invoice(final.id)).bill_to).toMatchObject({

@@ -4,7 +4,7 @@ import { attach } from '../payments/methods.ts';
 import { processOn } from '../payments/testing.ts';
 import type { Source } from '../providers/provider.ts';
 import { testProvider } from '../providers/test-provider.ts';
-import { serverBy, TestClock, tools } from '../testing.ts';
+import { serverBy, TestClock, tools, usd } from '../testing.ts';
 import { sweeping } from '../testing/sweeping.ts';
 
 let server: TestServer;
@@ -26,21 +26,50 @@ afterAll(() => server.close());
 
 const erase = (id: string) => api.send('DELETE', `/billing/customers/${id}`, { tenant });
 
-it('makes what the customer owes final first, so that the invoice keeps whom it bills', async () => {
+const cancel = ({ id }: { id: string }) =>
+  api.send('POST', `/billing/subscriptions/${id}/cancel`, { tenant, body: { immediately: true } });
+const refused = async (id: string) => {
+  const { status, body } = await server.request('DELETE', `/billing/billing/customers/${id}`, { tenant });
+  return [status, body.error.code, body.error.message, body.error.details];
+};
+
+it('waits until what the customer owes is billed and paid, and names it', async () => {
   const customer = await api.customer(tenant);
   const subscription = await api.subscribe(tenant, await api.plan(), { customer_id: customer.id });
+  const shown = await api.draft(subscription);
   clock.turn('2026-01-20T10:00:00Z');
-  const body = { immediately: true };
-  await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { tenant, body });
-  await erase(customer.id);
-  const [invoice] = await api.invoices(subscription);
-  expect(invoice).toMatchObject({
-    ...{ status: 'pending', total: { amount: 790 }, customer_id: customer.id },
-    bill_to: { name: 'Acme GmbH', email: `billing@${tenant}.example` },
-  });
+  await cancel(subscription);
+  expect(await refused(customer.id)).toEqual([
+    ...[409, 'customer_in_use', 'customer has amounts that are not billed'],
+    { subscription_ids: [subscription.id] },
+  ]);
   clock.turn('2026-01-20T12:00:00Z');
   await sweep();
-  expect((await api.invoices(subscription)).map(({ status }) => status)).toEqual(['pending']);
+  const invoice = (await api.invoices(subscription)).at(-1)!;
+  const payment = await api.send('POST', '/billing/payments', { tenant, body: { invoice_id: invoice.id } });
+  expect(await refused(customer.id)).toEqual([
+    ...[409, 'customer_in_use', 'customer has open invoices, pending payments'],
+    { invoice_ids: [invoice.id], payment_ids: [payment.id] },
+  ]);
+  await api.send('POST', `/billing/invoices/${invoice.id}/pay`);
+  await erase(customer.id);
+  expect(await api.invoice(invoice.id)).toMatchObject({
+    ...{ status: 'paid', total: { amount: 790 }, customer_id: customer.id },
+    bill_to: { name: 'Acme GmbH', email: `billing@${tenant}.example` },
+  });
+  expect(await api.invoice(shown.id)).toMatchObject({
+    status: 'voided',
+    void_reason: 'customer was erased',
+  });
+});
+
+it('waits while the customer has credit', async () => {
+  const customer = await api.customer(tenant);
+  await api.send('POST', `/billing/customers/${customer.id}/credit`, { body: { amount: usd(500) } });
+  expect(await refused(customer.id)).toMatchObject([
+    ...[409, 'customer_in_use', 'customer has credit'],
+    { balance: { amount: -500, currency: 'usd' } },
+  ]);
 });
 
 it('usage that comes after it, and whose tax nobody can know any more, is written off', async () => {
@@ -49,15 +78,21 @@ it('usage that comes after it, and whose tax nobody can know any more, is writte
   const customer = await api.customer(tenant, { billing_address: { country: 'DE' } });
   const subscription = await api.subscribe(tenant, await api.plan(), { customer_id: customer.id });
   clock.turn('2026-01-20T10:00:00Z');
-  await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, { body: { immediately: true } });
+  await cancel(subscription);
+  clock.turn('2026-01-20T12:00:00Z');
+  await sweep();
+  const [first] = await api.invoices(subscription);
+  await api.send('POST', `/billing/invoices/${first!.id}/pay`);
   await erase(customer.id);
   await api.use(tenant, 'api_calls', 20_000, { timestamp: '2026-01-19T00:00:00Z' });
   clock.turn('2026-02-24T10:00:00Z');
   await sweep();
   clock.turn('2026-02-24T12:00:00Z');
   await sweep();
-  const [first, late] = await api.invoices(subscription);
-  expect(first).toMatchObject({ total: { amount: 940 }, bill_to: { name: 'Acme GmbH' } });
+  const [, late] = await api.invoices(subscription);
+  expect(await api.invoice(first!.id)).toMatchObject({
+    ...{ total: { amount: 940 }, bill_to: { name: 'Acme GmbH' } },
+  });
   expect(late).toMatchObject({ status: 'voided', void_reason: 'customer was erased' });
   await api.send('DELETE', `/billing/tax-rates/${rate.id}`);
 });

@@ -1,10 +1,12 @@
+import type { ErrorDetails } from '../../../../generated/billing/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { viewOf } from '../../../http/view.ts';
-import { DomainError } from '../../../lib/errors.ts';
 import { customerStore, type CustomerRow } from '../customers/customers.store.ts';
-import { codeOf, CustomerNotFound, Refused } from '../errors.ts';
-import { finalize } from '../invoices/finalizing.ts';
+import { CustomerNotFound, Refused } from '../errors.ts';
+import { computed } from '../invoices/account.ts';
 import { lockInvoice } from '../invoices/open-invoice.ts';
+import { voidInvoice } from '../invoicing/voiding.ts';
+import { moneyOf } from '../money/money.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import { methodStore } from '../payments/methods.store.ts';
 import type { Write } from '../writes.ts';
@@ -16,8 +18,8 @@ type ErasureDeps = Pick<
 >;
 
 /**
- * Erases a customer that no live subscription is billed to. Final invoices keep whom they billed, as the law wants, and what was about to
- * become final does so before.
+ * Erases a customer that no live subscription is billed to, that owes nothing and is owed nothing: an erasure does not write off a debt.
+ * Final invoices keep whom they billed, as the law wants, and drafts, which show nothing that is owed, are voided.
  */
 export async function erase(deps: ErasureDeps, context: Context, id: string): Promise<void> {
   const { write, clock, later, provider, log } = deps;
@@ -25,13 +27,22 @@ export async function erase(deps: ErasureDeps, context: Context, id: string): Pr
     const { sql, emit } = tx;
     const found = await customerStore(sql).find(viewOf(context), id);
     if (found === undefined) throw CustomerNotFound();
-    await finalizeDrafts(tx, deps, found);
+    const { tenant_id, app_id } = found;
+    const view = { tenant: tenant_id, app: app_id };
+    await accountStore(sql).lockPastSubscriptions(found);
+    const drafts = await accountStore(sql).drafts(found);
+    const locked = [];
+    for (const draft of drafts) locked.push(await lockInvoice(tx, view, draft));
     await accountStore(sql).lockAlone(found);
     const customer = await customerStore(sql).find(viewOf(context), id);
     if (customer === undefined) throw CustomerNotFound();
     if (await customerStore(sql).isNeeded(customer))
       throw Refused('has_active_subscriptions', 'customer has a live subscription');
-    const methods = await methodStore(sql).list({ tenant_id: customer.tenant_id, customer_id: id });
+    await checkSettled(tx, deps, customer);
+    for (const one of locked)
+      if (one.invoice.status === 'draft')
+        await voidInvoice(tx, deps, one, { reason: 'customer was erased', rebill: false });
+    const methods = await methodStore(sql).list({ tenant_id, customer_id: id });
     await accountStore(sql).erase(customer, clock.now());
     emit('billing.customer.deleted', customer, { id });
     return methods;
@@ -44,19 +55,39 @@ export async function erase(deps: ErasureDeps, context: Context, id: string): Pr
       });
 }
 
-async function finalizeDrafts(
-  tx: Write,
-  deps: ErasureDeps,
-  { tenant_id, app_id, id }: CustomerRow,
-): Promise<void> {
-  for (const draft of await accountStore(tx.sql).drafts({ tenant_id, id })) {
-    const { invoice, subscription } = await lockInvoice(tx, { tenant: tenant_id, app: app_id }, draft);
-    if (invoice.status !== 'draft') continue;
-    try {
-      await finalize(tx, deps, subscription, invoice);
-    } catch (error) {
-      // What nobody could make final does not keep a customer from being erased.
-      if (!(error instanceof DomainError) || codeOf(error) !== 'invoice_incomplete') throw error;
-    }
+/** @throws Refused `customer_in_use`, naming what is open */
+async function checkSettled(tx: Write, deps: ErasureDeps, customer: CustomerRow): Promise<void> {
+  const store = accountStore(tx.sql);
+  const subscription_ids = await unbilled(tx, deps, customer);
+  const [invoice_ids, payment_ids] = [
+    await store.openInvoices(customer),
+    await store.pendingPayments(customer),
+  ];
+  const about: ErrorDetails = {
+    ...(subscription_ids.length > 0 && { subscription_ids }),
+    ...(invoice_ids.length > 0 && { invoice_ids }),
+    ...(payment_ids.length > 0 && { payment_ids }),
+    ...(customer.balance < 0 && { balance: moneyOf(BigInt(customer.balance), customer.currency) }),
+  };
+  const texts = {
+    subscription_ids: 'amounts that are not billed',
+    invoice_ids: 'open invoices',
+    payment_ids: 'pending payments',
+    balance: 'credit',
+  };
+  const open = Object.entries(texts).flatMap(([name, text]) => (name in about ? [text] : []));
+  if (open.length > 0)
+    throw Refused('customer_in_use', `customer has ${open.join(', ')}`, { kind: 'conflict', about });
+}
+
+/** The subscriptions of a customer that have ended and of which something is still to be billed. */
+async function unbilled(tx: Write, deps: ErasureDeps, customer: CustomerRow): Promise<string[]> {
+  const asOf = deps.clock.now();
+  const found = [];
+  for (const subscription of await accountStore(tx.sql).pastSubscriptions(customer)) {
+    const scope = { asOf, withRunning: false, currency: customer.currency, lock: false };
+    const { lines, payer } = await computed(tx.sql, deps, subscription, scope);
+    if (payer?.id === customer.id && lines.some(({ amount }) => amount !== 0n)) found.push(subscription.id);
   }
+  return found;
 }

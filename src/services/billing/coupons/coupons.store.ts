@@ -1,5 +1,6 @@
 import type { Coupon, RedeemedCoupon } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import type { CouponUse } from '../invoices/discounts.ts';
 import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.store.ts';
 
@@ -8,6 +9,18 @@ export interface CouponRow extends Omit<Coupon, 'amount' | 'active'> {
   /** Minor units of its currency; null for a percentage. */
   readonly amount: number | null;
 }
+
+/** What was deducted for a code in a billing period, as it is stored. */
+export interface StoredUse {
+  readonly start: string;
+  readonly end: string;
+  readonly amount: string;
+}
+
+export const useOf = ({ start, end, amount }: StoredUse): CouponUse => ({
+  period: { start: Date.parse(start), end: Date.parse(end) },
+  amount: BigInt(amount),
+});
 
 export interface CouponFilter {
   /** Whether the coupons may be redeemed. */
@@ -68,6 +81,22 @@ export const couponStore = (sql: Sql) => ({
     const { count } =
       await sql`update billing.coupon set deleted_at = ${new Date(at)} where ${isNamed(sql, app, ref)}`;
     return count > 0;
+  },
+
+  /** The uses of a code by a tenant, and whether it was redeemed for a subscription, also as that of a coupon that was deleted since. */
+  async history(
+    { tenant_id, app_id, id }: Pick<SubscriptionRow, 'tenant_id' | 'app_id' | 'id'>,
+    code: string,
+  ): Promise<{ readonly uses: readonly CouponUse[]; readonly hadCode: boolean }> {
+    const key = code.toLowerCase();
+    const uses = await sql<StoredUse[]>`
+      select period_start as start, max(period_end) as end, sum(amount)::text as amount from billing.coupon_use
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and code_key = ${key}
+      group by period_start order by period_start`;
+    const had = await sql`
+      select from billing.redemption
+      where tenant_id = ${tenant_id} and app_id = ${app_id} and subscription_id = ${id} and lower(code) = ${key} limit 1`;
+    return { uses: uses.map(useOf), hadCode: had.length > 0 };
   },
 
   /** Takes one of the redemptions that are left. Returns false when none is, or when the coupon is not valid at the time. */

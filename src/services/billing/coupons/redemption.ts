@@ -1,6 +1,7 @@
 import type { RedeemedCoupon } from '../../../../generated/billing/types.ts';
 import type { View } from '../../../db/view.ts';
 import { CouponNotFound, Refused, SubscriptionNotFound } from '../errors.ts';
+import { isSpent } from '../invoices/discounts.ts';
 import { planStore } from '../plans/plans.store.ts';
 import { isLive } from '../subscriptions/states.ts';
 import { subscriptionStore } from '../subscriptions/subscriptions.store.ts';
@@ -34,7 +35,16 @@ export async function redeem(
   const redeemable = async (): Promise<CouponRow> => {
     const coupon = await store.find(app, ref);
     if (coupon === undefined) throw CouponNotFound();
-    const fault = redemptionFault(coupon, coupon_ids, now);
+    const { uses, hadCode } = await store.history(subscription, coupon.code);
+    const fault = redemptionFault(
+      coupon,
+      {
+        ids: coupon_ids,
+        hadCode,
+        isSpent: isSpent({ duration: coupon.duration, periods: coupon.duration_periods, uses }),
+      },
+      now,
+    );
     if (fault) throw fault;
     return coupon;
   };

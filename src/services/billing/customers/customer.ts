@@ -45,6 +45,12 @@ export const changedRow = (
   updated_at: new Date(now).toISOString(),
 });
 
+export const isCountryRemoved = (
+  before: Pick<CustomerRow, 'billing_address'>,
+  after: Pick<CustomerRow, 'billing_address'>,
+): boolean =>
+  (before.billing_address?.country ?? null) !== null && (after.billing_address?.country ?? null) === null;
+
 /** An address with all its members. */
 export const addressOf = (sent: BillingAddressInput | null): BillingAddress | null =>
   sent && {

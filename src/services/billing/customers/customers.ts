@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { CustomerNotFound } from '../errors.ts';
 import { pageOf } from '../pages.ts';
 import { isChanged, previousOf } from '../previous.ts';
-import { addressOf, changedRow, checkTerms, customerOf, toldOf } from './customer.ts';
+import { addressOf, changedRow, checkTerms, customerOf, isCountryRemoved, toldOf } from './customer.ts';
 import { customerStore } from './customers.store.ts';
 
 type Records = Pick<Customers<Context>, 'create' | 'list' | 'get' | 'getByEmail' | 'update'>;
@@ -62,6 +62,11 @@ export const customers = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clo
         const changed = changedRow(row, body, clock.now());
         if (changed.currency !== row.currency && (await store.isBilled(row)))
           throw Invalid('currency: the customer is billed in another one');
+        // A country that is missing would leave the tax of what is owed open.
+        if (!context.operator && isCountryRemoved(row, changed) && (await store.isBilled(row)))
+          throw Invalid(
+            'billing_address: only the operator removes the country while the customer is billed',
+          );
         const [before, after] = [customerOf(row), customerOf(changed)];
         if (!isChanged(before, after)) return before;
         await store.update(changed);

@@ -3,9 +3,11 @@ import type { BillingAddress, TaxId, TaxRate } from '../../../../generated/billi
 import type { Sql } from '../../../db/index.ts';
 import type { Owner } from '../subscriptions/segments.store.ts';
 import type { Billed } from './account.ts';
-import type { Charged, ChargedGroups } from './credits.ts';
-import type { RedeemedCoupon } from './discounts.ts';
-import type { StoredDiscount, StoredTax } from './invoices.store.ts';
+import type { Charged, ChargedGroups, ChargedInvoice } from './credits.ts';
+import { discountOf, returnOf, taxOf } from './returns.ts';
+import { type StoredUse, useOf } from '../coupons/coupons.store.ts';
+import type { PeriodDiscount, RedeemedCoupon } from './discounts.ts';
+import type { StoredDiscount, StoredReturn, StoredTax } from './invoices.store.ts';
 import type { GroupKey, OtherUse, Tally } from './owed.ts';
 import { nameOf } from './settlement.ts';
 
@@ -27,7 +29,7 @@ interface RedemptionRow {
   readonly amount: number | null;
   readonly duration: RedeemedCoupon['duration'];
   readonly duration_periods: number | null;
-  readonly times_used: number;
+  readonly uses: readonly StoredUse[];
 }
 
 interface UseRow {
@@ -43,7 +45,7 @@ interface UseRow {
   readonly quantity: string;
 }
 
-const useOf = (row: UseRow): OtherUse => ({
+const otherUseOf = (row: UseRow): OtherUse => ({
   subscriptionId: row.subscription_id,
   start: Date.parse(row.starts_at),
   end: Date.parse(row.ends_at),
@@ -56,34 +58,37 @@ const useOf = (row: UseRow): OtherUse => ({
 });
 
 interface ChargedRow {
+  readonly id: string;
   readonly group_period: string;
   readonly group_plan_id: string;
   readonly group_revision: number;
   readonly feature_key: string;
   readonly amount: string;
   readonly subtotal: number;
+  readonly total: number;
   readonly discounts: readonly StoredDiscount[];
   readonly taxes: readonly StoredTax[];
+  readonly refunded: string;
+  readonly is_mixed: boolean;
 }
 
-const chargedOf = (row: ChargedRow): Charged & { readonly group: string } => ({
-  group: nameOf({
+const groupOf = (row: ChargedRow): string =>
+  nameOf({
     periodStart: Date.parse(row.group_period),
     planId: row.group_plan_id,
     revision: row.group_revision,
     featureKey: row.feature_key === '' ? null : row.feature_key,
-  }),
-  amount: BigInt(row.amount),
+  });
+
+const chargedInvoiceOf = (row: ChargedRow, returns: readonly StoredReturn[]): ChargedInvoice => ({
+  id: row.id,
   subtotal: BigInt(row.subtotal),
-  discounts: row.discounts.map(({ coupon_id: couponId, code, amount }) => ({
-    couponId,
-    code,
-    amount: BigInt(amount),
-  })),
-  taxes: row.taxes.map(({ tax_rate_id: taxRateId, name, rate, taxable_amount, amount }) => ({
-    ...{ taxRateId, name, rate },
-    ...{ taxableAmount: BigInt(taxable_amount), amount: BigInt(amount) },
-  })),
+  total: BigInt(row.total),
+  discounts: row.discounts.map(discountOf),
+  taxes: row.taxes.map(taxOf),
+  refunded: BigInt(row.refunded),
+  isMixed: row.is_mixed,
+  returns: returns.filter(({ invoice_id }) => invoice_id === row.id).map(returnOf),
 });
 
 /** The statements that read what an invoice depends on besides the segments of its subscription. */
@@ -116,7 +121,7 @@ export const accountStore = (sql: Sql) => ({
         and starts_at >= ${new Date(since)} and starts_at < ${new Date(until)}
         and (segment.subscription_id <> ${id} or starts_at < ${new Date(from)})
         and feature_key = any(${[...featureKeys]}::text[])`;
-    return rows.map(useOf);
+    return rows.map(otherUseOf);
   },
 
   /** What was counted of some features before a time, over the tenant's subscriptions: seats that were taken then are still held. */
@@ -140,7 +145,14 @@ export const accountStore = (sql: Sql) => ({
   async charged({ tenant_id, id }: Owner, groups: readonly GroupKey[]): Promise<ChargedGroups> {
     if (groups.length === 0) return new Map();
     const rows = await sql<ChargedRow[]>`
-      select group_period, group_plan_id, group_revision, line.feature_key, sum(line.amount)::text as amount, subtotal, discounts, taxes
+      select invoice.id, group_period, group_plan_id, group_revision, line.feature_key, sum(line.amount)::text as amount, subtotal, total,
+        discounts, taxes, returns <> '[]' as is_mixed, (
+          select coalesce(sum(
+            greatest(least(received_amount, refunded_amount + refunding_amount) - unapplied_amount, 0)
+            - greatest(reclaimed_amount - least(unapplied_amount, refunded_amount + refunding_amount), 0)
+          ), 0)::text
+          from billing.payment where payment.tenant_id = invoice.tenant_id and payment.invoice_id = invoice.id
+        ) as refunded
       from billing.invoice
       join billing.line_item as line on line.tenant_id = invoice.tenant_id and line.invoice_id = invoice.id
       join unnest(
@@ -152,31 +164,76 @@ export const accountStore = (sql: Sql) => ({
       where invoice.tenant_id = ${tenant_id} and subscription_id = ${id} and status in ('pending', 'past_due', 'paid')
       group by invoice.tenant_id, invoice.id, group_period, group_plan_id, group_revision, line.feature_key
       order by invoice.id`;
-    return Map.groupBy(rows.map(chargedOf), ({ group }) => group);
+    const given = await sql<{ returns: StoredReturn[] }[]>`
+      select returns from billing.invoice
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and returns <> '[]' and status in ('pending', 'past_due', 'paid')`;
+    const returns = given.flatMap((one) => one.returns);
+    const invoices = new Map(rows.map((row) => [row.id, chargedInvoiceOf(row, returns)]));
+    const charged = rows.map((row): Charged & { readonly group: string } => ({
+      group: groupOf(row),
+      invoice: invoices.get(row.id)!,
+      amount: BigInt(row.amount),
+    }));
+    return Map.groupBy(charged, ({ group }) => group);
   },
 
-  /** The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. */
-  async coupons({ tenant_id, id }: Owner, currency: string): Promise<RedeemedCoupon[]> {
+  /**
+   * The coupons of a subscription in the order of their redemption; amounts in another currency deduct nothing. `lock` keeps others from
+   * using their codes until the end of the transaction, also for other subscriptions of the tenant.
+   */
+  async coupons(
+    { tenant_id, app_id, id }: Owner,
+    { currency, lock }: { readonly currency: string; readonly lock: boolean },
+  ): Promise<RedeemedCoupon[]> {
+    if (lock)
+      await sql`
+        select from billing.redemption
+        where tenant_id = ${tenant_id} and app_id = ${app_id} and lower(code) in (
+          select lower(code) from billing.redemption where tenant_id = ${tenant_id} and subscription_id = ${id}
+        )
+        order by subscription_id, coupon_id for no key update`;
     const rows = await sql<RedemptionRow[]>`
-      select coupon_id, code, percentage, amount, duration, duration_periods, times_used from billing.redemption
+      select coupon_id, code, percentage, amount, duration, duration_periods, coalesce((
+        select json_agg(json_build_object('start', period_start, 'end', period_end, 'amount', amount::text) order by period_start)
+        from (
+          select period_start, max(period_end) as period_end, sum(amount) as amount from billing.coupon_use
+          where tenant_id = ${tenant_id} and app_id = ${app_id} and code_key = lower(redemption.code)
+          group by period_start
+        ) as used
+      ), '[]') as uses
+      from billing.redemption
       where tenant_id = ${tenant_id} and subscription_id = ${id} and (currency is null or currency = ${currency})
       order by position`;
-    return rows.map((row) => ({
-      couponId: row.coupon_id,
-      code: row.code,
-      value: row.percentage === null ? { amount: BigInt(row.amount ?? 0) } : { percentage: row.percentage },
-      duration: row.duration,
-      periods: row.duration_periods,
-      timesUsed: row.times_used,
-    }));
+    // Coupons with one code are one coupon, of which the first was redeemed.
+    const byCode = Map.groupBy(rows, ({ code }) => code.toLowerCase());
+    return [...byCode.values()]
+      .map(([row]) => row!)
+      .map((row) => ({
+        couponId: row.coupon_id,
+        code: row.code,
+        value: row.percentage === null ? { amount: BigInt(row.amount ?? 0) } : { percentage: row.percentage },
+        duration: row.duration,
+        periods: row.duration_periods,
+        uses: row.uses.map(useOf),
+      }));
   },
 
-  /** Counts a discount of coupons on a final invoice, or takes it back. */
-  async use({ tenant_id, id }: Owner, couponIds: readonly string[], by: 1 | -1): Promise<void> {
-    if (couponIds.length === 0) return;
-    await sql`
-      update billing.redemption set times_used = greatest(times_used + ${by}, 0)
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and coupon_id = any(${[...couponIds]}::text[])`;
+  /** Notes what a final invoice deducts for coupons, which is not granted again in the same periods. */
+  async use(
+    { tenant_id, app_id }: Owner,
+    invoiceId: string,
+    discounts: readonly PeriodDiscount[],
+  ): Promise<void> {
+    for (const { code, period, amount } of discounts)
+      await sql`insert into billing.coupon_use ${sql({
+        ...{ tenant_id, app_id, invoice_id: invoiceId, code_key: code.toLowerCase(), amount: String(amount) },
+        ...{ period_start: new Date(period.start), period_end: new Date(period.end) },
+      })}`;
+  },
+
+  /** Takes back what an invoice has deducted, whose charges are owed again. */
+  async takeBackUses({ tenant_id }: Owner, invoiceId: string): Promise<void> {
+    await sql`delete from billing.coupon_use where tenant_id = ${tenant_id} and invoice_id = ${invoiceId}`;
   },
 
   /** The rates of a country; without a country, one of the app's, which shows that it has any. */

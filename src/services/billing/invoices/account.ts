@@ -4,7 +4,7 @@ import type { Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
 import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
-import { creditableLines, returnedBy } from './credits.ts';
+import { creditsOf, type Return } from './credits.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
 import { type Account, type OtherUse, owedBy, type Owed } from './owed.ts';
@@ -30,6 +30,7 @@ export interface Scope {
 /** An invoice as it would be now. */
 export interface Computed {
   readonly lines: readonly Line[];
+  readonly returns: readonly Return[];
   readonly figures: Figures;
   readonly terms: InvoiceTerms;
   readonly payer: PayerRow | undefined;
@@ -55,7 +56,7 @@ export async function computed(
   const [planOf, settlements, coupons, payer] = await Promise.all([
     plansOf(sql, revisions, billed.app_id, segments),
     settlementStore(sql).list(billed, segments[0]?.period.start ?? asOf),
-    store.coupons(billed, currency),
+    store.coupons(billed, { currency, lock }),
     store.payer(billed, { customerId: billed.customer_id, currency, lock }),
   ]);
   const from = segments[0]?.start ?? asOf;
@@ -74,18 +75,19 @@ export async function computed(
     billed,
     unsettled.filter(({ amount }) => amount < 0n).map(({ key }) => key),
   );
-  const lines = creditableLines(unsettled, owed, charged);
+  const { lines, returns, returned } = creditsOf(unsettled, owed, charged);
   const terms: InvoiceTerms = {
-    returned: returnedBy(lines, charged),
+    returned,
     coupons,
     taxRates,
     payer: payer === undefined ? null : { address: payer.billing_address, balance: BigInt(payer.balance) },
   };
+  const periods = new Map(segments.map(({ period }) => [period.start, period]));
   const figures = figuresOf(
-    lines.map(({ amount }) => amount),
+    lines.map(({ amount, key, period }) => ({ amount, period: periods.get(key.periodStart) ?? period })),
     terms,
   );
-  return { lines, figures, terms, payer, owed, settlements };
+  return { lines, returns, figures, terms, payer, owed, settlements };
 }
 
 /** When the month or the year began in which the tiers of a segment's plan run. */

@@ -91,6 +91,7 @@ async function stored(
     currency,
     ...storedFigures(result),
     amount_paid: 0,
+    set_off_amount: 0,
     bill_to: null,
     period_start: momentText(period.start),
     period_end: momentText(period.end),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mostMinorUnits } from '../money/money.ts';
-import { isLeft, type RedeemedCoupon } from './discounts.ts';
+import { discountsOf, isSpent, type RedeemedCoupon } from './discounts.ts';
 import { figuresOf, incompleteness, type InvoiceTerms } from './figures.ts';
 import { taxRateFor } from './taxes.ts';
 
@@ -11,7 +11,7 @@ const coupon = (value: RedeemedCoupon['value'], more: Partial<RedeemedCoupon> = 
   value,
   duration: 'once',
   periods: null,
-  timesUsed: 0,
+  uses: [],
   ...more,
 });
 const rate = (country: string, state: string | null, percent: string) => ({
@@ -22,6 +22,8 @@ const rate = (country: string, state: string | null, percent: string) => ({
   rate: percent,
 });
 const germany = { country: 'DE', state: null };
+const period = { start: 0, end: 10 };
+const billed = (amounts: readonly bigint[]) => amounts.map((amount) => ({ amount, period }));
 const returned = { discounts: [], taxes: [] };
 const none: InvoiceTerms = { coupons: [], taxRates: [], payer: null, returned };
 
@@ -78,7 +80,7 @@ describe('the figures of an invoice', () => {
       { creditApplied: 400n, amountDue: 600n, balanceChange: 400n },
     ],
   ])('%s', (_, amounts, terms, figures) => {
-    expect(figuresOf(amounts, { ...none, ...terms })).toMatchObject(figures);
+    expect(figuresOf(billed(amounts), { ...none, ...terms })).toMatchObject(figures);
   });
 
   it('add up for any lines, coupons, taxes and credit', () => {
@@ -97,7 +99,7 @@ describe('the figures of an invoice', () => {
         (lines, coupons, parts, balance) => {
           const taxRates = [rate('DE', null, String(parts / 10_000))];
           const payer = { address: germany, balance };
-          const figures = figuresOf(lines, {
+          const figures = figuresOf(billed(lines), {
             coupons: coupons.map((value) => coupon(value)),
             taxRates,
             payer,
@@ -122,20 +124,94 @@ describe('the figures of an invoice', () => {
 });
 
 describe('a coupon', () => {
+  const month = (index: number) => ({ start: index * 10, end: index * 10 + 10 });
+  const use = (index: number, amount = 1n) => ({ period: month(index), amount });
   it.each([
-    ['once', null, [true, false, false]],
-    ['repeating', 2, [true, true, false]],
-    ['forever', null, [true, true, true]],
-  ] as const)('%s (%s) is left after 0, 1 and 2 invoices: %j', (duration, periods, left) => {
-    expect(
-      [0, 1, 2].map((timesUsed) => isLeft(coupon({ amount: 1n }, { duration, periods, timesUsed }))),
-    ).toEqual(left);
+    ['once', null, [false, true, true]],
+    ['repeating', 2, [false, false, true]],
+    ['forever', null, [false, false, false]],
+  ] as const)('%s (%s) is spent after 0, 1 and 2 periods: %j', (duration, periods, spent) => {
+    const after = (count: number) => Array.from({ length: count }, (_, index) => use(index));
+    expect([0, 1, 2].map((count) => isSpent({ duration, periods, uses: after(count) }))).toEqual(spent);
   });
 
-  it('that is used up deducts nothing', () => {
-    expect(figuresOf([1_000n], { ...none, coupons: [coupon({ amount: 10n }, { timesUsed: 1 })] }).total).toBe(
-      1_000n,
-    );
+  it.each<[string, Partial<RedeemedCoupon>, [month: number, amount: bigint][], bigint[]]>([
+    [
+      'grants its amount in each period',
+      { duration: 'forever' },
+      [
+        [0, 100n],
+        [1, 50n],
+      ],
+      [20n, 20n],
+    ],
+    [
+      'grants what is left of its period',
+      { duration: 'forever', uses: [use(0, 15n)] },
+      [
+        [0, 100n],
+        [1, 50n],
+      ],
+      [5n, 20n],
+    ],
+    ['of a used period grants nothing', { duration: 'forever', uses: [use(0, 20n)] }, [[0, 100n]], []],
+    [
+      'of one period grants the rest of it',
+      { duration: 'once', uses: [use(0, 15n)] },
+      [
+        [0, 100n],
+        [1, 50n],
+      ],
+      [5n],
+    ],
+    [
+      'of one period takes the first',
+      { duration: 'once' },
+      [
+        [1, 50n],
+        [0, 100n],
+      ],
+      [20n],
+    ],
+    [
+      'of two periods counts periods, not invoices',
+      { duration: 'repeating', periods: 2, uses: [use(0, 5n), use(0, 5n)] },
+      [
+        [0, 100n],
+        [1, 50n],
+        [2, 50n],
+      ],
+      [10n, 20n],
+    ],
+    [
+      'of a percentage, too',
+      { duration: 'repeating', periods: 2, value: { percentage: '10' }, uses: [use(0)] },
+      [
+        [0, 100n],
+        [1, 50n],
+        [2, 50n],
+      ],
+      [10n, 5n],
+    ],
+    [
+      'is not granted anew by a period that begins within one',
+      { duration: 'forever', uses: [{ period: { start: -5, end: 5 }, amount: 20n }] },
+      [[0, 100n]],
+      [],
+    ],
+    [
+      'deducts from what credits leave of a charge',
+      { duration: 'forever', value: { percentage: '50' } },
+      [
+        [0, -90n],
+        [1, 100n],
+      ],
+      [5n],
+    ],
+  ])('%s', (_, terms, amounts, expected) => {
+    const charges = amounts.map(([index, amount]) => ({ amount, period: month(index) }));
+    const discounts = discountsOf(charges, [coupon({ amount: 20n }, terms)]);
+    expect(discounts.map(({ amount }) => amount)).toEqual(expected);
   });
 });
 
@@ -156,7 +232,7 @@ describe('the tax rate', () => {
 
 describe('an invoice is incomplete', () => {
   const reason = (amounts: bigint[], terms: Partial<InvoiceTerms> = {}) =>
-    incompleteness(amounts, figuresOf(amounts, { ...none, ...terms }), { ...none, ...terms });
+    incompleteness(amounts, figuresOf(billed(amounts), { ...none, ...terms }), { ...none, ...terms });
   it.each<[string | undefined, bigint[], Partial<InvoiceTerms>]>([
     [undefined, [0n], {}],
     ['invoice has nothing to bill', [], {}],
@@ -165,13 +241,18 @@ describe('an invoice is incomplete', () => {
     ['invoice has an amount that is too large', [mostMinorUnits + 1n, -mostMinorUnits], {}],
     ['invoice has a credit and no customer to give it to', [-1n], {}],
     [undefined, [-1n], { payer: { address: null, balance: 0n } }],
-    ['customer has no country, so that its tax is not known', [1n], { taxRates: [rate('DE', null, '19')] }],
-    [
-      undefined,
-      [1n],
-      { taxRates: [rate('DE', null, '19')], payer: { address: { country: 'FR', state: null }, balance: 0n } },
-    ],
   ])('%s', (text, amounts, terms) => {
     expect(reason(amounts, terms)).toBe(text);
+  });
+
+  const payer = (country: string | null) => ({ address: { country, state: null }, balance: 0n });
+  it.each<[string, bigint, Partial<InvoiceTerms>]>([
+    ['incomplete_address', 1n, { taxRates: [rate('DE', null, '19')] }],
+    ['incomplete_address', 1n, { taxRates: [rate('DE', null, '19')], payer: payer(null) }],
+    ['complete', 1n, { taxRates: [rate('DE', null, '19')], payer: payer('FR') }],
+    ['complete', -1n, { taxRates: [rate('DE', null, '19')], payer: payer(null) }],
+    ['complete', 1n, { payer: payer(null) }],
+  ])('in its taxes: %s, of %d', (status, amount, terms) => {
+    expect(figuresOf(billed([amount]), { ...none, ...terms }).taxStatus).toBe(status);
   });
 });

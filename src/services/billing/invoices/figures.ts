@@ -1,7 +1,14 @@
-import type { BillingAddress, TaxRate } from '../../../../generated/billing/types.ts';
+import type { BillingAddress, TaxRate, TaxStatus } from '../../../../generated/billing/types.ts';
 import { isExpressible, sumOf } from '../money/money.ts';
 import type { Returned } from './credits.ts';
-import { discountsOf, type AppliedDiscount, type RedeemedCoupon } from './discounts.ts';
+import {
+  discountsOf,
+  summedByCoupon,
+  type AppliedDiscount,
+  type BilledAmount,
+  type PeriodDiscount,
+  type RedeemedCoupon,
+} from './discounts.ts';
 import { taxesOf, taxRateFor, type AppliedTax } from './taxes.ts';
 
 /** As the contract bounds the lines of an invoice. */
@@ -18,9 +25,12 @@ export type Payer = {
 export interface Figures {
   readonly subtotal: bigint;
   readonly discounts: readonly AppliedDiscount[];
+  /** The same by billing period, except for discounts that are taken back. */
+  readonly periodDiscounts: readonly PeriodDiscount[];
   readonly discountAmount: bigint;
   readonly taxes: readonly AppliedTax[];
   readonly taxAmount: bigint;
+  readonly taxStatus: TaxStatus;
   /** `subtotal − discountAmount + taxAmount`. */
   readonly total: bigint;
   /** The part of the total that the payer's credit pays. */
@@ -45,12 +55,13 @@ export interface InvoiceTerms {
  * are given back take their own discounts and taxes with them, whatever coupons and rates there are now.
  */
 export function figuresOf(
-  amounts: readonly bigint[],
+  amounts: readonly BilledAmount[],
   { coupons, taxRates, payer, returned }: InvoiceTerms,
 ): Figures {
-  const subtotal = sumOf(amounts);
+  const subtotal = sumOf(amounts.map(({ amount }) => amount));
   const isCredit = subtotal < 0n;
-  const discounts = isCredit ? returned.discounts : discountsOf(subtotal, coupons);
+  const periodDiscounts = isCredit ? [] : discountsOf(amounts, coupons);
+  const discounts = isCredit ? returned.discounts : summedByCoupon(periodDiscounts);
   const discountAmount = sumOf(discounts.map(({ amount }) => amount));
   const taxes = isCredit
     ? returned.taxes
@@ -63,9 +74,11 @@ export function figuresOf(
   return {
     subtotal,
     discounts,
+    periodDiscounts,
     discountAmount,
     taxes,
     taxAmount,
+    taxStatus: !isCredit && isAddressMissing({ taxRates, payer }) ? 'incomplete_address' : 'complete',
     total,
     creditApplied,
     amountDue: payable - creditApplied,
@@ -73,24 +86,26 @@ export function figuresOf(
   };
 }
 
+/** Whether taxes depend on a country that the payer does not have. */
+const isAddressMissing = ({ taxRates, payer }: Pick<InvoiceTerms, 'taxRates' | 'payer'>): boolean =>
+  taxRates.length > 0 && (payer?.address?.country ?? null) === null;
+
 /** Whether an amount is beyond what JSON represents exactly. */
 export const hasInexpressibleAmount = (
   amounts: readonly bigint[],
   { subtotal, discountAmount, taxAmount, total }: Figures,
 ): boolean => ![...amounts, subtotal, discountAmount, taxAmount, total].every(isExpressible);
 
-/** Why an invoice cannot become final, or undefined if it can. */
+/** Why an invoice cannot become final whatever its taxes are, or undefined if it can. */
 export function incompleteness(
   amounts: readonly bigint[],
   figures: Figures,
-  { taxRates, payer }: InvoiceTerms,
+  { payer }: Pick<InvoiceTerms, 'payer'>,
 ): string | undefined {
   if (amounts.length === 0) return 'invoice has nothing to bill';
   if (amounts.length > mostLines) return `invoice has more than ${mostLines} lines`;
   const { total } = figures;
   if (hasInexpressibleAmount(amounts, figures)) return 'invoice has an amount that is too large';
   if (total < 0n && payer === null) return 'invoice has a credit and no customer to give it to';
-  if (taxRates.length > 0 && (payer?.address?.country ?? null) === null)
-    return 'customer has no country, so that its tax is not known';
   return undefined;
 }

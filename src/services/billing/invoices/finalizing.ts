@@ -18,7 +18,7 @@ type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
 /**
  * Makes a draft final: it is computed once more, its charges are settled, and its payer's credit is used. The rows of its subscription
  * and of the draft are locked.
- * @param isPaid whether it was paid already, so that nobody minds what is missing
+ * @param despite whether it was paid already, so that nobody minds what is missing, or is final without a tax that is not known
  * @throws Refused `invoice_incomplete`
  */
 export async function finalize(
@@ -26,7 +26,7 @@ export async function finalize(
   deps: FinalizingDeps,
   billed: Billed,
   invoice: InvoiceRow,
-  isPaid = false,
+  despite: 'paid' | 'unknownTax' | undefined = undefined,
 ): Promise<InvoiceRow> {
   const { sql, emit } = write;
   const now = deps.clock.now();
@@ -35,9 +35,11 @@ export async function finalize(
   const { lines, figures, terms, payer } = result;
   const amounts = lines.map(({ amount }) => amount);
   const missing = incompleteness(amounts, figures, terms);
-  if (missing !== undefined && (!isPaid || hasInexpressibleAmount(amounts, figures)))
+  if (missing !== undefined && (despite !== 'paid' || hasInexpressibleAmount(amounts, figures)))
     throw Refused('invoice_incomplete', missing);
-  await settle(write, billed, result);
+  if (figures.taxStatus === 'incomplete_address' && despite === undefined)
+    throw Refused('invoice_incomplete', 'customer has no country, so that its tax is not known');
+  await settle(write, billed, invoice.id, result);
   if (payer !== undefined && figures.balanceChange !== 0n) {
     const { tenant_id } = billed;
     const cause = { invoiceId: invoice.id };
@@ -69,6 +71,7 @@ export async function finalize(
 async function settle(
   { sql }: Pick<Write, 'sql'>,
   billed: Billed,
+  invoiceId: string,
   { lines, owed, settlements, figures }: Computed,
 ): Promise<void> {
   await settlementStore(sql).replace(
@@ -76,11 +79,7 @@ async function settle(
     lines.map(({ key }) => key),
     settled(settlements, lines, owed),
   );
-  await accountStore(sql).use(
-    billed,
-    figures.discounts.filter(({ amount }) => amount > 0n).map(({ couponId }) => couponId),
-    1,
-  );
+  await accountStore(sql).use(billed, invoiceId, figures.periodDiscounts);
 }
 
 /**
@@ -103,6 +102,7 @@ async function setOff(
     left -= used;
     const change: InvoiceChange = {
       credit_applied: open.credit_applied + Number(used),
+      set_off_amount: open.set_off_amount + Number(used),
       amount_due: open.amount_due - Number(used),
       ...(used === due && { next_attempt_at: momentText(now) }),
     };

@@ -5,13 +5,21 @@ import { shownQuantity } from '../money/quantities.ts';
 import type { Computed } from './account.ts';
 import type { InvoiceFigures, InvoiceRow, LineRow } from './invoices.store.ts';
 import type { Line } from './lines.ts';
+import { storedDiscount, storedReturn, storedTax } from './returns.ts';
 
 /** The most digits of a unit price in the contract; a price with more is shown as rounded there. */
 const mostDecimals = 12;
 
 /** An invoice as responses show it; lists and events leave its lines out. */
 export function invoiceOf(
-  { auto_finalize_at: _auto, discounts, taxes, ...row }: InvoiceRow,
+  {
+    auto_finalize_at: _auto,
+    set_off_amount: _setOff,
+    returns: _returns,
+    discounts,
+    taxes,
+    ...row
+  }: InvoiceRow,
   lines: readonly LineRow[],
 ): Invoice {
   const money = (amount: number) => moneyOf(BigInt(amount), row.currency);
@@ -76,24 +84,20 @@ export const lineRowOf = (line: Line, id: string): LineRow => ({
 });
 
 /** The computed members of an invoice, as they are stored. */
-export const storedFigures = ({ figures, payer }: Pick<Computed, 'figures' | 'payer'>): InvoiceFigures => ({
+export const storedFigures = ({
+  figures,
+  payer,
+  returns,
+}: Pick<Computed, 'figures' | 'payer' | 'returns'>): InvoiceFigures => ({
   customer_id: payer?.id ?? null,
   subtotal: Number(figures.subtotal),
   discount_amount: Number(figures.discountAmount),
   tax_amount: Number(figures.taxAmount),
+  tax_status: figures.taxStatus,
   total: Number(figures.total),
   credit_applied: Number(figures.creditApplied),
   amount_due: Number(figures.amountDue),
-  discounts: figures.discounts.map(({ couponId, code, amount }) => ({
-    coupon_id: couponId,
-    code,
-    amount: Number(amount),
-  })),
-  taxes: figures.taxes.map(({ taxRateId, name, rate, taxableAmount, amount }) => ({
-    tax_rate_id: taxRateId,
-    name,
-    rate,
-    taxable_amount: Number(taxableAmount),
-    amount: Number(amount),
-  })),
+  discounts: figures.discounts.map(storedDiscount),
+  taxes: figures.taxes.map(storedTax),
+  returns: returns.map(storedReturn),
 });

@@ -6,6 +6,7 @@ import type {
   InvoiceStatus,
   LineItemType,
   Metadata,
+  TaxStatus,
 } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
@@ -29,17 +30,30 @@ export interface StoredTax {
   readonly amount: number;
 }
 
+/** What an invoice gives back of an earlier one. */
+export interface StoredReturn {
+  readonly invoice_id: string;
+  readonly groups: readonly { readonly group: string; readonly amount: number }[];
+  readonly amount: number;
+  readonly withheld: number;
+  readonly discounts: readonly StoredDiscount[];
+  readonly taxes: readonly StoredTax[];
+  readonly total: number;
+}
+
 /** The members of an invoice that are computed. Amounts are minor units. */
 export interface InvoiceFigures {
   readonly customer_id: string | null;
   readonly subtotal: number;
   readonly discount_amount: number;
   readonly tax_amount: number;
+  readonly tax_status: TaxStatus;
   readonly total: number;
   readonly credit_applied: number;
   readonly amount_due: number;
   readonly discounts: readonly StoredDiscount[];
   readonly taxes: readonly StoredTax[];
+  readonly returns: readonly StoredReturn[];
 }
 
 /** An invoice as it is stored, without its lines. */
@@ -53,6 +67,8 @@ export interface InvoiceRow extends InvoiceFigures {
   readonly origin: InvoiceOrigin;
   readonly currency: Currency;
   readonly amount_paid: number;
+  /** What of its credit came from charges that were given back before they were paid. */
+  readonly set_off_amount: number;
   readonly bill_to: BillTo | null;
   readonly period_start: string;
   readonly period_end: string;
@@ -115,8 +131,9 @@ export const invoiceStore = (sql: Sql) => ({
   },
 
   async insert(row: InvoiceRow): Promise<void> {
-    const { discounts, taxes, ...rest } = row;
-    await sql`insert into billing.invoice ${sql({ ...rest, discounts: [...discounts], taxes: [...taxes] })}`;
+    const { discounts, taxes, returns, ...rest } = row;
+    const lists = { discounts: [...discounts], taxes: [...taxes], returns: [...returns] };
+    await sql`insert into billing.invoice ${sql({ ...rest, ...lists })}`;
   },
 
   async find(view: View, ref: string): Promise<InvoiceRow | undefined> {
@@ -143,6 +160,14 @@ export const invoiceStore = (sql: Sql) => ({
       where tenant_id = ${tenant_id} and subscription_id = ${id} and customer_id = ${customerId}
         and status in ('pending', 'past_due') and amount_due > amount_paid
       order by id for no key update`;
+  },
+
+  /** Locks what a customer has still to pay although its credit pays a part of it, newest first. Their subscriptions are locked. */
+  async lockUsingCredit(tenant: string, customerId: string): Promise<InvoiceRow[]> {
+    return await sql<InvoiceRow[]>`
+      select ${columns(sql)} from billing.invoice
+      where tenant_id = ${tenant} and customer_id = ${customerId} and status in ('pending', 'past_due') and credit_applied > 0
+      order by id desc for no key update`;
   },
 
   async list(view: View, filter: InvoiceFilter, page: PageRequest) {
@@ -205,14 +230,25 @@ export const invoiceStore = (sql: Sql) => ({
   },
 
   async change({ tenant_id, id }: InvoiceKey, change: InvoiceChange, at: number): Promise<void> {
-    const { discounts, taxes, ...rest } = change;
+    const { discounts, taxes, returns, ...rest } = change;
     const set = {
       ...rest,
       ...(discounts !== undefined && { discounts: [...discounts] }),
       ...(taxes !== undefined && { taxes: [...taxes] }),
+      ...(returns !== undefined && { returns: [...returns] }),
       updated_at: new Date(at),
     };
     await sql`update billing.invoice set ${sql(set)} where tenant_id = ${tenant_id} and id = ${id}`;
+  },
+
+  /** What later invoices have given back of one, with its discounts and taxes. */
+  async givenBack({ tenant_id, id, subscription_id }: InvoiceRow): Promise<number> {
+    const [{ given }] = await sql<[{ given: number }]>`
+      select coalesce(sum((part->>'total')::bigint), 0)::bigint as given
+      from billing.invoice cross join jsonb_array_elements(returns) as part
+      where tenant_id = ${tenant_id} and subscription_id = ${subscription_id} and returns <> '[]'
+        and status in ('pending', 'past_due', 'paid') and part->>'invoice_id' = ${id}`;
+    return given;
   },
 
   /** Whether a subscription has an invoice that is overdue, or whose collection has failed. */
@@ -231,8 +267,8 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 const named = (sql: Sql, ref: string) => (isInvoiceNumber(ref) ? sql`number = ${ref}` : sql`id = ${ref}`);
 
 const columns = (sql: Sql) => sql`
-  tenant_id, id, app_id, number, subscription_id, customer_id, status, origin, currency, subtotal, discount_amount, tax_amount, total,
-  credit_applied, amount_due, amount_paid, discounts, taxes, bill_to, period_start, period_end, due_date, finalized_at, paid_at, voided_at,
+  tenant_id, id, app_id, number, subscription_id, customer_id, status, origin, currency, subtotal, discount_amount, tax_amount, tax_status, total,
+  credit_applied, amount_due, amount_paid, set_off_amount, discounts, taxes, returns, bill_to, period_start, period_end, due_date, finalized_at, paid_at, voided_at,
   void_reason, payment_ref, attempt_count, next_attempt_at, auto_finalize_at, metadata, created_at, updated_at`;
 
 /** A stored line as it was computed. */

@@ -49,7 +49,9 @@ const draft: InvoiceRow = {
     status: 'draft',
     origin: 'renewal',
   },
-  ...{ currency: 'usd', ...figures, discounts: [], taxes: [], bill_to: null },
+  ...{ currency: 'usd', ...figures, discounts: [], taxes: [], returns: [], bill_to: null },
+  set_off_amount: 0,
+  tax_status: 'complete',
   period_start: new Date(period.start).toISOString(),
   period_end: new Date(period.end).toISOString(),
   ...{

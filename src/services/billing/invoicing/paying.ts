@@ -24,7 +24,8 @@ export async function pay(
   const { sql, emit } = tx;
   const now = deps.clock.now();
   checkOpen(invoice);
-  const final = invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice, true) : invoice;
+  const final =
+    invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice, 'paid') : invoice;
   const rest = BigInt(final.amount_due - final.amount_paid);
   if (rest > 0n) await manualPaymentStore(sql).insert(final, rest, paidAt, now);
   const change: InvoiceChange = {

@@ -28,7 +28,7 @@ export async function voidInvoice(
   if (invoice.total < 0 && invoice.status !== 'draft')
     throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
   if (invoice.status !== 'draft') {
-    await giveBackCredit(tx, invoice, now);
+    await giveBackCredit(tx, invoice, rebill === true ? 0 : await ownCredit(tx, invoice), now);
     if (rebill === true) await reopen(tx, invoice, subscription);
   }
   const change: InvoiceChange = {
@@ -48,12 +48,18 @@ export async function voidInvoice(
   return after;
 }
 
-/** The credit that was used is there again. */
-async function giveBackCredit(tx: Write, invoice: InvoiceRow, now: number): Promise<void> {
+/** What of its credit an invoice owes to charges of its own that were given back: they are written off with it, and were never paid. */
+async function ownCredit({ sql }: Pick<Write, 'sql'>, invoice: InvoiceRow): Promise<number> {
+  if (invoice.set_off_amount === 0) return 0;
+  return Math.min(invoice.set_off_amount, await invoiceStore(sql).givenBack(invoice));
+}
+
+/** The credit that was used is there again, except for a part of it. */
+async function giveBackCredit(tx: Write, invoice: InvoiceRow, except: number, now: number): Promise<void> {
   const { tenant_id, customer_id, credit_applied } = invoice;
-  if (credit_applied === 0 || customer_id === null) return;
+  if (credit_applied === except || customer_id === null) return;
   const cause = { reason: `${invoice.number} voided`, invoiceId: invoice.id };
-  const amount = -BigInt(credit_applied);
+  const amount = -BigInt(credit_applied - except);
   await changeBalance(tx, { tenant_id, customerId: customer_id, amount, cause }, now);
 }
 
@@ -65,6 +71,5 @@ async function reopen({ sql }: Write, invoice: InvoiceRow, subscription: ListedS
     const before = await settlementStore(sql).list(subscription, first);
     await settlementStore(sql).replace(subscription, keys, reopened(before, lines));
   }
-  const coupons = invoice.discounts.filter(({ amount }) => amount > 0).map(({ coupon_id }) => coupon_id);
-  await accountStore(sql).use(subscription, coupons, -1);
+  await accountStore(sql).takeBackUses(subscription, invoice.id);
 }

@@ -33,6 +33,7 @@ export async function upcoming(
     currency,
     ...storedFigures(result),
     amount_paid: 0,
+    set_off_amount: 0,
     bill_to: null,
     period_start: row.current_period_start,
     period_end: row.current_period_end,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { creditOf, moved, type Outcome, type Standing } from './outcome.ts';
+import { creditOf, moved, reclaimed, type Outcome, type Standing } from './outcome.ts';
 
 const expected = { amount: 5_000n, currency: 'usd' };
 const open: Standing = { status: 'pending', received: 0n, refunded: 0n, failure: null };
@@ -92,10 +92,32 @@ describe('outcomes', () => {
 });
 
 it.each([
-  [0n, 0n, 0n],
-  [5_000n, 0n, 5_000n],
-  [5_000n, 2_000n, 3_000n],
-  [2_000n, 5_000n, 0n],
-])('of %d that no invoice needed, %d being refunded, %d is the credit', (unapplied, refunded, credit) => {
-  expect(creditOf(unapplied, refunded)).toBe(credit);
+  [5_000n, 0n, 0n, 5_000n],
+  [5_000n, 0n, 2_000n, 3_000n],
+  [2_000n, 0n, 5_000n, 0n],
+  [5_000n, 2_000n, 2_000n, 5_000n],
+])(
+  'of %d that no invoice needed, %d taken and %d refunded, %d is the credit',
+  (growth, reclaimed, refunds, given) => {
+    expect(creditOf({ growth, reclaimed }, { unapplied: growth, refunds }).given).toBe(given);
+  },
+);
+
+it.each<[string, bigint, bigint, Partial<Parameters<typeof reclaimed>[2]>, bigint]>([
+  ['of money that the invoice kept takes none', 0n, 5_000n, {}, 0n],
+  ['takes what the invoice did not need first', 2_000n, 3_000n, {}, 2_000n],
+  ['takes what was given back of the invoice', 0n, 5_000n, { given: 4_500n }, 4_500n],
+  ['takes no more than it returns', 0n, 1_000n, { given: 4_500n }, 1_000n],
+  ['that the credit left out takes none', 0n, 5_000n, { given: 4_000n, withheld: 5_000n }, 0n],
+  ['after that one takes only what it returns', 0n, 6_000n, { given: 4_000n, withheld: 5_000n }, 1_000n],
+  [
+    'leaves what a refund of another payment took',
+    0n,
+    5_000n,
+    { given: 4_500n, reclaimedByOthers: 4_000n },
+    500n,
+  ],
+])('a refund %s', (_, unapplied, refunds, returns, taken) => {
+  const none = { given: 0n, withheld: 0n, reclaimedByOthers: 0n, refundedByOthers: 0n };
+  expect(reclaimed(unapplied, refunds, { ...none, ...returns })).toBe(taken);
 });

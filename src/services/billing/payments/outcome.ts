@@ -76,6 +76,37 @@ function refunded(
   return { ...standing, refunded: told, status: hasSucceeded(standing) ? 'refunded' : standing.status };
 }
 
-/** What of the money that an invoice did not need is still the customer's: a refund takes that back first. */
-export const creditOf = (unapplied: bigint, refunded: bigint): bigint =>
-  unapplied > refunded ? unapplied - refunded : 0n;
+const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const notBelow0 = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
+
+/** What is given of the money that an invoice did not need, and what of it refunds have taken before it was given. */
+export function creditOf(
+  { growth, reclaimed: before }: { readonly growth: bigint; readonly reclaimed: bigint },
+  { unapplied, refunds }: { readonly unapplied: bigint; readonly refunds: bigint },
+): { readonly given: bigint; readonly reclaimed: bigint } {
+  const taken = lesser(notBelow0(lesser(unapplied, refunds) - before), growth);
+  return { given: growth - taken, reclaimed: before + taken };
+}
+
+/**
+ * What refunds of a payment take back of credit: first what its invoice did not need, then what later invoices have given back of the
+ * charges that it paid, unless they already left out what was refunded.
+ */
+export function reclaimed(
+  unapplied: bigint,
+  refunds: bigint,
+  {
+    given,
+    withheld,
+    reclaimedByOthers,
+    refundedByOthers,
+  }: {
+    readonly given: bigint;
+    readonly withheld: bigint;
+    readonly reclaimedByOthers: bigint;
+    readonly refundedByOthers: bigint;
+  },
+): bigint {
+  const returned = notBelow0(refunds - unapplied - notBelow0(withheld - refundedByOthers));
+  return lesser(unapplied, refunds) + lesser(returned, notBelow0(given - reclaimedByOthers));
+}

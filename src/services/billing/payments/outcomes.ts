@@ -4,9 +4,9 @@ import { lockInvoice, receive } from '../invoices/open-invoice.ts';
 import type { Write } from '../writes.ts';
 import type { PaymentDeps } from './deps.ts';
 import { creditOf, moved, type Outcome, type Standing } from './outcome.ts';
-import { payerStore } from './payers.store.ts';
 import { type PaymentKey, paymentEvent, type PaymentRow, standingOf } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
+import { lockForRefund, reclaim, toReclaim } from './reclaiming.ts';
 
 type OutcomeDeps = Pick<PaymentDeps, 'clock' | 'log' | 'onFailed'>;
 
@@ -29,8 +29,7 @@ export async function settle(
   outcome: Outcome,
   processorId: string | null = null,
 ): Promise<Settled> {
-  await lockInvoice(tx, { app: key.app_id, tenant: key.tenant_id }, key.invoice_id);
-  const row = await paymentStore(tx.sql).lock(key);
+  const row = outcome.kind === 'refunded' ? await lockForRefund(tx, key) : await lockPayment(tx, key);
   const before = standingOf(row);
   const after = moved(before, { amount: BigInt(row.amount), currency: row.currency }, outcome);
   if (after === undefined) return { payment: row, isChanged: false };
@@ -42,20 +41,28 @@ export async function settle(
   const arrived = after.received - before.received;
   const left = arrived > 0n ? await receive(tx, { ...key, id: key.invoice_id }, arrived, at) : 0n;
   const unapplied = BigInt(row.unapplied_amount) + left;
-  const payment = await stored(tx, row, {
+  const credit = creditOf(
+    { growth: left, reclaimed: BigInt(row.reclaimed_amount) },
+    { unapplied, refunds: after.refunded + BigInt(row.refunding_amount) },
+  );
+  const stands = await stored(tx, row, {
     after,
     unapplied,
+    reclaimed: credit.reclaimed,
     processorId: row.processor_id ?? processorId,
     at,
   });
   if (arrived > 0n) await cancelOpen(tx, key, at);
-  await credit(tx, payment, {
-    amount: creditOf(unapplied, after.refunded) - creditOf(BigInt(row.unapplied_amount), before.refunded),
-    at,
-  });
+  await give(tx, stands, credit.given, at);
+  const payment = outcome.kind === 'refunded' ? await takeBack(tx, deps, stands, at) : stands;
   report(tx, row, payment);
   if (payment.status === 'failed' && row.status !== 'failed') await deps.onFailed(tx, payment, at);
   return { payment, isChanged: true };
+}
+
+async function lockPayment(tx: Write, key: PaymentKey): Promise<PaymentRow> {
+  await lockInvoice(tx, { app: key.app_id, tenant: key.tenant_id }, key.invoice_id);
+  return await paymentStore(tx.sql).lock(key);
 }
 
 /** Cancels the open payments of an invoice that is paid or voided; of every other invoice none. The invoice is locked. */
@@ -80,10 +87,20 @@ export async function release(
   invoice: Pick<PaymentKey, 'tenant_id' | 'invoice_id'>,
   at: number,
 ): Promise<void> {
-  for (const payment of await paymentStore(tx.sql).release(invoice, at)) {
-    const [refunded, had] = [BigInt(payment.refunded_amount), BigInt(payment.unapplied_before)];
-    const amount = creditOf(BigInt(payment.unapplied_amount), refunded) - creditOf(had, refunded);
-    await credit(tx, payment, { amount, at });
+  const store = paymentStore(tx.sql);
+  for (const { unapplied_before, ...payment } of await store.release(invoice, at)) {
+    const { given, reclaimed } = creditOf(
+      {
+        growth: BigInt(payment.unapplied_amount - unapplied_before),
+        reclaimed: BigInt(payment.reclaimed_amount),
+      },
+      {
+        unapplied: BigInt(payment.unapplied_amount),
+        refunds: BigInt(payment.refunded_amount + payment.refunding_amount),
+      },
+    );
+    await store.change(payment, { reclaimed_amount: Number(reclaimed) }, at);
+    await give(tx, payment, given, at);
   }
 }
 
@@ -91,6 +108,7 @@ export async function release(
 interface Moved {
   readonly after: Standing;
   readonly unapplied: bigint;
+  readonly reclaimed: bigint;
   readonly processorId: string | null;
   readonly at: number;
 }
@@ -98,7 +116,7 @@ interface Moved {
 async function stored(
   { sql }: Write,
   row: PaymentRow,
-  { after, unapplied, processorId, at }: Moved,
+  { after, unapplied, reclaimed, processorId, at }: Moved,
 ): Promise<PaymentRow> {
   const { status, received, refunded, failure } = after;
   const isOpen = status === 'pending';
@@ -108,6 +126,7 @@ async function stored(
     received_amount: Number(received),
     refunded_amount: Number(refunded),
     unapplied_amount: Number(unapplied),
+    reclaimed_amount: Number(reclaimed),
     failure_code: failure?.code ?? null,
     failure_message: failure?.message ?? null,
     ...(!isOpen && { next_action: null, check_at: null }),
@@ -116,25 +135,31 @@ async function stored(
   return await paymentStore(sql).change(row, change, at);
 }
 
-/** Gives the customer credit, or takes it back as far as it was not used yet. */
-async function credit(
-  tx: Write,
-  payment: PaymentRow,
-  { amount, at }: { amount: bigint; at: number },
-): Promise<void> {
-  if (amount === 0n) return;
+/** Gives the customer credit. */
+async function give(tx: Write, payment: PaymentRow, amount: bigint, at: number): Promise<void> {
+  if (amount <= 0n) return;
   const { tenant_id, id, invoice_id, customer_id } = payment;
   if (customer_id === null) {
-    if (amount > 0n) tx.emit('billing.payment.unapplied', payment, paymentEvent(payment));
+    tx.emit('billing.payment.unapplied', payment, paymentEvent(payment));
     return;
   }
-  const balance = await payerStore(tx.sql).lock({ tenant_id, id: customer_id });
-  const change = -amount > -balance ? -balance : -amount;
-  if (change === 0n) return;
-  const reason =
-    change < 0n ? 'payment that no invoice needed' : 'refund of a payment that no invoice needed';
-  const cause = { reason, invoiceId: invoice_id, paymentId: id };
-  await changeBalance(tx, { tenant_id, customerId: customer_id, amount: change, cause }, at);
+  const cause = { reason: 'payment that no invoice needed', invoiceId: invoice_id, paymentId: id };
+  await changeBalance(tx, { tenant_id, customerId: customer_id, amount: -amount, cause }, at);
+}
+
+/** Takes back the credit of a payment whose refund the provider tells of, as far as it has not paid for something else. */
+async function takeBack(
+  tx: Write,
+  { log }: Pick<OutcomeDeps, 'log'>,
+  payment: PaymentRow,
+  at: number,
+): Promise<PaymentRow> {
+  const due = await toReclaim(tx, payment, BigInt(payment.refunded_amount));
+  if (due <= 0n) return payment;
+  const taken = await reclaim(tx, payment, due, at);
+  if (taken < due) log.error({ payment: payment.id }, 'a refund returned what credit had paid for already');
+  const reclaimed_amount = payment.reclaimed_amount + Number(taken);
+  return await paymentStore(tx.sql).change(payment, { reclaimed_amount }, at);
 }
 
 /** One event for each thing that the outcome has made true. */

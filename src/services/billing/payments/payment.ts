@@ -27,6 +27,7 @@ export interface PaymentRow {
   readonly refund_reason: string | null;
   readonly received_amount: number;
   readonly unapplied_amount: number;
+  readonly reclaimed_amount: number;
   readonly failure_code: string | null;
   readonly failure_message: string | null;
   readonly next_action: NextAction | null;

@@ -20,6 +20,7 @@ export type PaymentChange = Partial<
     | 'refund_reason'
     | 'received_amount'
     | 'unapplied_amount'
+    | 'reclaimed_amount'
     | 'failure_code'
     | 'failure_message'
     | 'next_action'
@@ -228,5 +229,5 @@ export const paymentStore = (sql: Sql) => ({
 
 const columns = (sql: Sql) => sql`
   tenant_id, id, app_id, invoice_id, customer_id, payment_method_id, amount, currency, status, processor_name, processor_id,
-  refunded_amount, refunding_amount, refund_reason, received_amount, unapplied_amount, failure_code, failure_message, next_action, source,
+  refunded_amount, refunding_amount, refund_reason, received_amount, unapplied_amount, reclaimed_amount, failure_code, failure_message, next_action, source,
   metadata, idempotency_key, request_digest, is_automatic, check_at, created_at, completed_at, updated_at`;

@@ -4,7 +4,7 @@ import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { InvalidState, PaymentNotFound, Refused } from '../errors.ts';
-import { lockInvoice } from '../invoices/open-invoice.ts';
+import { moneyText } from '../money/money.ts';
 import type { Provider, RefundResult } from '../providers/provider.ts';
 import { configured } from '../providers/providers.ts';
 import { system, type Write } from '../writes.ts';
@@ -14,6 +14,7 @@ import type { PaymentDeps } from './deps.ts';
 import { settle } from './outcomes.ts';
 import { type PaymentRow, refundable, statusText } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
+import { lockForRefund, reclaim, restore, toReclaim } from './reclaiming.ts';
 import { type RefundRow, refundStore } from './refunds.store.ts';
 import { TooMuch } from './reservation.ts';
 
@@ -42,16 +43,16 @@ interface Kept {
 }
 
 async function keep(
-  { sql }: Write,
+  tx: Write,
   deps: PaymentDeps,
   view: View,
   id: string,
   { amount, reason }: RefundInput,
 ): Promise<Kept> {
-  const [store, at] = [paymentStore(sql), deps.clock.now()];
+  const [store, at] = [paymentStore(tx.sql), deps.clock.now()];
   const found = await store.find(view, id);
   if (found === undefined) throw PaymentNotFound();
-  const payment = await store.lock(found);
+  const payment = await lockForRefund(tx, found);
   if (payment.status !== 'succeeded' && payment.status !== 'refunded')
     throw InvalidState(statusText(payment.status));
   moverOf(deps, payment);
@@ -61,13 +62,37 @@ async function keep(
     throw Refused('invalid_amount', `amount: must be in ${payment.currency}`);
   const wanted = amount === undefined ? left : BigInt(amount.amount);
   if (!(await store.reserveRefund(payment, wanted))) throw TooMuch();
+  await takeCredit(tx, payment, wanted, at);
   const row: RefundRow = {
     ...{ tenant_id: payment.tenant_id, id: newId('re', at), payment_id: id, amount: Number(wanted), reason },
     ...{ status: 'pending', processor_id: null, check_at: momentText(at + leaseMs) },
     ...{ created_at: momentText(at), completed_at: null },
   };
-  await refundStore(sql).insert(row);
+  await refundStore(tx.sql).insert(row);
   return { payment, row };
+}
+
+/**
+ * A refund first takes back the credit that its payment has given, or the invoice that it paid: money is not returned twice. It does so
+ * before the provider is asked, so that nothing uses the credit meanwhile.
+ * @throws Refused when the credit has paid for something that is settled
+ */
+async function takeCredit(tx: Write, payment: PaymentRow, wanted: bigint, at: number): Promise<void> {
+  const refunds = BigInt(payment.refunded_amount + payment.refunding_amount) + wanted;
+  const due = await toReclaim(tx, payment, refunds);
+  const part = due < wanted ? due : wanted;
+  if (part <= 0n) return;
+  const taken = await reclaim(tx, payment, part, at);
+  if (taken < part)
+    throw Refused(
+      'invalid_amount',
+      `amount: ${taken === 0n ? 'nothing' : `at most ${moneyText(taken, payment.currency)}`}, because the credit of this payment has paid for something else`,
+    );
+  await paymentStore(tx.sql).change(
+    payment,
+    { reclaimed_amount: payment.reclaimed_amount + Number(taken) },
+    at,
+  );
 }
 
 /**
@@ -105,19 +130,19 @@ export async function recordRefund(
   result: RefundResult,
 ): Promise<PaymentRow> {
   if (result.state === 'unknown') return payment;
-  const { tenant_id, app_id, invoice_id } = payment;
+  const { tenant_id, app_id } = payment;
   return await deps.write(system(tenant_id, app_id), async (tx) => {
     const [store, at] = [paymentStore(tx.sql), deps.clock.now()];
-    await lockInvoice(tx, { app: app_id, tenant: tenant_id }, invoice_id);
-    const current = await store.lock(payment);
+    const current = await lockForRefund(tx, payment);
     const hasSucceeded = result.state === 'succeeded';
     const status = hasSucceeded ? 'succeeded' : 'failed';
     const processorId = hasSucceeded ? result.processorId : null;
     if (!(await refundStore(tx.sql).end(row, { status, processorId, at }))) return current;
     const refunding_amount = current.refunding_amount - row.amount;
-    if (!hasSucceeded) return await store.change(payment, { refunding_amount }, at);
+    if (!hasSucceeded) return await restore(tx, await store.change(payment, { refunding_amount }, at), at);
     const told = result.total === undefined ? { more: BigInt(row.amount) } : { total: result.total };
     await store.change(payment, { refunding_amount, refund_reason: row.reason }, at);
-    return (await settle(tx, deps, payment, { kind: 'refunded', ...told })).payment;
+    const { payment: after } = await settle(tx, deps, payment, { kind: 'refunded', ...told });
+    return await restore(tx, after, at);
   });
 }

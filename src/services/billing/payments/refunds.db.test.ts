@@ -73,7 +73,7 @@ describe('a refund', () => {
     expect(await notify(9_000)).toBe(false);
   });
 
-  it('of money that went to the balance takes it back, as far as it is there', async () => {
+  it('of money that went to the balance takes it back, and is refused beyond what is left of it', async () => {
     const owner = await debtor(server.db, { at: clock.now(), status: 'pending' });
     const { id } = await api.pay(owner);
     await api.send('POST', `/billing/payments/${id}/cancel`, { tenant: owner.tenant });
@@ -83,7 +83,12 @@ describe('a refund', () => {
     await refund(id, usd(1_000));
     expect(await api.account(owner)).toMatchObject({ balance: -4_000 });
     await server.db.sql`update billing.customer set balance = -500 where id = ${owner.customer}`;
-    await refund(id);
+    expect(await refused(id)).toEqual([
+      400,
+      'invalid_amount',
+      'amount: at most $5.00, because the credit of this payment has paid for something else',
+    ]);
+    await refund(id, usd(500));
     expect(await api.account(owner)).toMatchObject({ balance: 0 });
   });
 

@@ -83,6 +83,12 @@ test('nothing is due of a void invoice and of a credit', () => {
   expect(of({ total: usd(-100) }).notes).toEqual(['$1.00 were added to the credit of the account.']);
 });
 
+test('an invoice without the tax that it should have says so', () => {
+  expect(of({ tax_status: 'incomplete_address' }).notes).toEqual([
+    'No tax was computed: the country of the customer is not known.',
+  ]);
+});
+
 test('a draft shows who would be billed, and a final invoice only who was', () => {
   const payer = { name: 'Now', email: 'now@acme.example', billing_address: null, tax_ids: [] };
   const billed = (status: 'draft' | 'pending' | 'voided', own: typeof payer | null) =>

@@ -127,9 +127,12 @@ function sumsOf(invoice: Invoice): SumText[] {
 
 const sum = (label: string, amount: string, isStrong = false): SumText => ({ label, amount, isStrong });
 
-function notesOf({ status, void_reason, payment_ref, total, finalized_at }: Invoice): string[] {
+function notesOf({ status, tax_status, void_reason, payment_ref, total, finalized_at }: Invoice): string[] {
   const isCredit = total.amount < 0 && finalized_at !== null && status !== 'voided';
   return [
+    ...(tax_status === 'incomplete_address'
+      ? ['No tax was computed: the country of the customer is not known.']
+      : []),
     ...(isCredit ? [`${deducted(total)} were added to the credit of the account.`] : []),
     ...(payment_ref === null ? [] : [`Reference of the payment: ${payment_ref}`]),
     ...(void_reason === null ? [] : [`Reason for voiding: ${void_reason}`]),

@@ -48,6 +48,7 @@ export function sampleInvoice(change: Partial<Invoice> = {}): Invoice {
     subtotal: money(5000),
     discount_amount: money(0),
     tax_amount: money(950),
+    tax_status: 'complete',
     total: money(5950),
     credit_applied: money(0),
     amount_due: money(5950),
