@@ -6,16 +6,12 @@ import type { CouponRow } from './coupons.store.ts';
 /** The most coupons of a subscription. */
 const mostCoupons = 10;
 
-/** Why a coupon cannot be redeemed for a subscription that has these coupons, or undefined if it can. */
+/** Why a coupon cannot be redeemed for a subscription that has these other coupons, or undefined if it can. */
 export function redemptionFault(
   coupon: CouponRow,
   had: readonly string[],
   now: number,
 ): DomainError | undefined {
-  if (had.includes(coupon.id))
-    return Refused('already_exists', 'coupon was redeemed for this subscription already', {
-      kind: 'conflict',
-    });
   if (!hasStarted(coupon, now)) return Refused('coupon_not_started', 'coupon is not valid yet');
   if (hasEnded(coupon, now)) return Refused('coupon_expired', 'coupon is not valid any more');
   if (isUsedUp(coupon)) return CouponExhausted();

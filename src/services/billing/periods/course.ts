@@ -48,14 +48,16 @@ export const renewal = (
  * trial goes on.
  *
  * @param current the segment that contains the instant, of the kind `trial` or `paid`
- * @param isProrated whether the rest of the period has the new base price instead of the old one
+ * @param isProrated whether the rest of the period has the new base price; otherwise it has the old one, unless the new one is higher:
+ *   what is used is never billed as something cheaper
  */
 export function planChange(terms: PlanTerms, position: Position, isProrated: boolean): Course {
   const { at, anchor, current, interval } = position;
   if (current.kind === 'trial')
     return { anchor, segments: inTrial({ start: at, end: anchor }, current.period, terms) };
   if (terms.interval !== interval) return { anchor: at, segments: periodsFrom(at, at, terms) };
-  const base = isProrated ? basePrice(terms) : current.base;
+  const isLower = terms.base <= current.base.amount;
+  const base = !isProrated && isLower ? current.base : basePrice(terms);
   return { anchor, segments: restAndNext({ plan: planOf(terms), base }, terms, position) };
 }
 
