@@ -71,7 +71,10 @@ export interface InvoiceRow extends InvoiceFigures {
 }
 
 export type InvoiceChange = Partial<
-  Omit<InvoiceRow, 'tenant_id' | 'id' | 'app_id' | 'number' | 'subscription_id' | 'created_at' | 'updated_at'> & {
+  Omit<
+    InvoiceRow,
+    'tenant_id' | 'id' | 'app_id' | 'number' | 'subscription_id' | 'created_at' | 'updated_at'
+  > & {
     /** Whether it was voided so that its charges are owed again. */
     readonly is_rebilled: boolean;
   }
