@@ -80,20 +80,24 @@ export const planOf = ({ hourly, trialDays, interval }: Offer, at: number) => ({
 /** A coupon of the sequences. */
 export interface Gift {
   readonly percentage: number;
+  /** Minor units, once for the tenant or once for each of its periods. */
   readonly amount: number;
+  readonly duration: 'once' | 'forever';
 }
 
-/** The first discounts every invoice, the second one invoice of the tenant. */
 export const gifts: readonly Gift[] = [
-  { percentage: 10, amount: 0 },
-  { percentage: 0, amount: 500 },
+  { percentage: 10, amount: 0, duration: 'forever' },
+  { percentage: 0, amount: 500, duration: 'once' },
+  { percentage: 0, amount: 2_000, duration: 'forever' },
 ];
 
 /** The request that makes a coupon. */
-export const couponOf = ({ percentage, amount }: Gift, code: string) =>
-  percentage > 0
-    ? { code, type: 'percentage', percentage: String(percentage), duration: 'forever' }
-    : { code, type: 'amount', amount: money(amount), duration: 'once' };
+export const couponOf = ({ percentage, amount, duration }: Gift, code: string) => ({
+  ...{ code, duration },
+  ...(percentage > 0
+    ? { type: 'percentage', percentage: String(percentage) }
+    : { type: 'amount', amount: money(amount) }),
+});
 
 const likely: readonly Action[] = [
   'subscribe',
@@ -160,7 +164,8 @@ export function leastBill({ lived, used, trialStart, gifts: given }: History): n
   );
   const paid = used.filter((one) => one.at >= trialEnd(one));
   const first = lived[0]?.start ?? 0;
-  const windowOf = ({ at }: Used) => Math.floor((at - first) / (days * dayMs));
+  const windowAt = (at: number) => Math.floor((at - first) / (days * dayMs));
+  const windowOf = ({ at }: Used) => windowAt(at);
   const usage = sum(
     [...new Set(paid.map(windowOf))].map((window) => {
       const units = sum(paid.filter((one) => windowOf(one) === window).map(({ quantity }) => quantity));
@@ -168,7 +173,8 @@ export function leastBill({ lived, used, trialStart, gifts: given }: History): n
     }),
   );
   const percentage = sum([...given].map((gift) => gift.percentage));
-  const amount = sum([...given].map((gift) => gift.amount));
+  const periods = lived.length === 0 ? 0 : windowAt(lived.at(-1)!.end - 1) + 1;
+  const amount = sum([...given].map((gift) => gift.amount * (gift.duration === 'once' ? 1 : periods)));
   return ((base + usage) * (100 - percentage)) / 100 - amount;
 }
 
