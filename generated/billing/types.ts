@@ -62,20 +62,6 @@ export interface components {
             [key: string]: components["schemas"]["Allowance"];
         };
         /**
-         * @description The coupon has already been redeemed for this subscription.
-         * @example {
-         *       "error": {
-         *         "code": "already_exists",
-         *         "message": "coupon was redeemed for this subscription",
-         *         "type": "conflict"
-         *       }
-         *     }
-         */
-        AlreadyRedeemed: {
-            /** @description The error message. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description An app: the product on whose behalf a tenant's data is kept.
          * @example default
          */
@@ -2782,8 +2768,8 @@ export interface components {
             /** @description The plan, which must be active and in the same currency. */
             plan_id: components["schemas"]["PlanId"];
             /**
-             * @description Whether the base amount of the current period is prorated; otherwise the old base amount
-             *     applies until its end.
+             * @description Whether the base amount of the rest of the current period becomes that of the plan; otherwise it
+             *     stays as it is, unless that of the plan is higher. Only the operator may say that it stays.
              * @default true
              */
             prorate: boolean;
@@ -2792,7 +2778,7 @@ export interface components {
          * @description Why a subscription cannot change to a plan.
          * @enum {string}
          */
-        PlanChangeRefusal: "subscription_not_active" | "same_plan" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
+        PlanChangeRefusal: "subscription_not_active" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
          * @example {
@@ -4789,7 +4775,6 @@ export type AcceptedUsageEvent = components['schemas']['AcceptedUsageEvent'];
 export type AddressLine = components['schemas']['AddressLine'];
 export type Allowance = components['schemas']['Allowance'];
 export type Allowances = components['schemas']['Allowances'];
-export type AlreadyRedeemed = components['schemas']['AlreadyRedeemed'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BalanceEntry = components['schemas']['BalanceEntry'];

@@ -25,14 +25,15 @@ export async function cancelAtPeriodEnd(
   return after;
 }
 
-/** Withdraws a cancellation: what was to follow exists again. */
+/** Withdraws a cancellation, if there is one: what was to follow exists again. */
 export async function uncancel(
   tx: Write,
   deps: LifecycleDeps,
   row: ListedSubscription,
   now: number,
 ): Promise<ListedSubscription> {
-  if (row.cancel_at === null || !isLive(row.status)) throw InvalidState('subscription is not to be canceled');
+  if (!isLive(row.status)) throw InvalidState(`subscription is ${row.status}`);
+  if (row.cancel_at === null) return row;
   const after = await changed(tx, row, { cancel_at: null }, now);
   const at = Date.parse(row.cancel_at);
   const last = (await standingOf(tx.sql, row, now)).segments.at(-1);

@@ -35,7 +35,7 @@ export async function subscribe(
   const { app } = context;
   const now = deps.clock.now();
   const plan = await planStore(tx.sql).lockForSubscription(app, body.plan_id);
-  if (plan === undefined) throw PlanNotFound();
+  if (plan === undefined || (plan.status === 'draft' && !context.operator)) throw PlanNotFound();
   if (plan.status === 'archived') throw Refused('plan_archived', 'plan is archived');
   if (plan.status === 'draft') throw Invalid('plan_id: plan is a draft');
   await checkCustomer(tx, app, body, plan);

@@ -5,6 +5,7 @@ import { planChange, trialChange } from '../periods/course.ts';
 import { planStore, type SubscribablePlan } from '../plans/plans.store.ts';
 import { type PlanRevision, termsOf } from '../plans/revisions.ts';
 import { planChangeRefusal, type ComparedPlan } from '../subscriptions/plan-change.ts';
+import { nextStatus } from '../subscriptions/states.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
@@ -25,7 +26,6 @@ const dayMs = 86_400_000;
 
 const messages = {
   subscription_not_active: 'subscription is neither active nor trialing',
-  same_plan: 'subscription is on this plan',
   plan_not_active: 'plan is not active',
   currency_mismatch: 'plan is in another currency',
   usage_over_limit: 'more is in use than the plan allows',
@@ -36,12 +36,13 @@ export async function changePlan(
   tx: Write,
   deps: LifecycleDeps,
   row: ListedSubscription,
-  { plan_id, prorate }: PlanChange,
+  { plan_id, prorate, seesDrafts }: PlanChange & { readonly seesDrafts: boolean },
 ): Promise<ListedSubscription> {
   const { sql } = tx;
   const now = deps.clock.now();
   const target = await planStore(sql).lockForSubscription(row.app_id, plan_id);
-  if (target === undefined) throw PlanNotFound();
+  if (target === undefined || (target.status === 'draft' && !seesDrafts)) throw PlanNotFound();
+  if (row.plan_id === plan_id && nextStatus(row.status, 'changePlan') !== undefined) return row;
   const [from, to] = await Promise.all([
     termsAt(sql, deps, { app: row.app_id, planId: row.plan_id, at: now }),
     termsAt(sql, deps, { app: row.app_id, planId: plan_id, at: now }),

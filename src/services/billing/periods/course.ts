@@ -57,12 +57,14 @@ export const renewal = (
  * The course from a change of the plan on. A plan with the same interval keeps the period; with another one, a new period begins.
  *
  * @param position in a paid segment
- * @param isProrated whether the rest of the period has the new base price instead of the old one
+ * @param isProrated whether the rest of the period has the new base price; otherwise it has the old one, unless the new one is higher:
+ *   what is used is never billed as something cheaper
  */
 export function planChange(terms: PlanTerms, position: Position, isProrated: boolean): Course {
   const { at, anchor, windowAnchor, current, interval } = position;
   if (terms.interval !== interval) return from({ anchor: at, windowAnchor }, at, terms);
-  const base = isProrated ? basePrice(terms) : current.base;
+  const isLower = terms.base <= current.base.amount;
+  const base = !isProrated && isLower ? current.base : basePrice(terms);
   return { anchor, windowAnchor, segments: restAndNext({ plan: planOf(terms), base }, terms, position) };
 }
 

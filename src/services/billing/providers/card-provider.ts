@@ -62,6 +62,17 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
         .then(refundResultOf)
         .catch(failureOf),
 
+    async findRefund({ id, processorId }) {
+      try {
+        const made = refunds.list({ payment_intent: processorId, limit: 100, expand: ['data.charge'] });
+        for await (const one of made) if (one.metadata?.['refund_id'] === id) return refundResultOf(one);
+        return { state: 'absent' };
+      } catch (error) {
+        // Who does not say what there is has not said that there is nothing.
+        return { state: 'unknown', cause: error };
+      }
+    },
+
     attach: (attachment) =>
       attached(client, attachment)
         .then((method) => ({ state: 'attached', method }) as const)

@@ -222,7 +222,7 @@ export function owedByDiary(
         next = entry.plan;
         if (!inTrial && isOtherLength) restart(now);
         plan = next;
-        if (entry.prorate) baseOf = plan;
+        if (entry.prorate || plan.base > baseOf.base) baseOf = plan;
       }
     }
     if (isOver) break;
