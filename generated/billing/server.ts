@@ -1137,7 +1137,7 @@ export interface Notifications<Call = unknown> {
    * - 415: The body of the notification is compressed.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  billingProvider(request: { "BillingProvider-Signature"?: T.BillingProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  billingProvider(request: { "BillingProvider-Signature"?: T.BillingProviderSignature | undefined; "Paddle-Signature"?: T.BillingProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 
   /**
    * Receives a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`, `payment_intent.canceled` and `charge.refunded` change the payment and its invoice; other types are only acknowledged. Refused with `invalid_signature` or `invalid_payload`.
@@ -1152,5 +1152,5 @@ export interface Notifications<Call = unknown> {
    * - 415: The body of the notification is compressed.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  cardProvider(request: { "CardProvider-Signature"?: T.CardProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  cardProvider(request: { "CardProvider-Signature"?: T.CardProviderSignature | undefined; "Stripe-Signature"?: T.CardProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 }

@@ -2056,7 +2056,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description Minor units of a currency, such as cents.
+         * @description Minor units of a currency, such as cents, as ISO 4217 defines them.
          * @example 4900
          */
         MinorUnits: number;

@@ -21,11 +21,18 @@ export interface FakeIntent {
 }
 
 /**
- * What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error, and
- * `refuses` an error about the credentials.
+ * What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error,
+ * `refuses` an error about the credentials, and `garblesAfter` an answer that is JSON and no object, as a proxy may give it.
  */
 export type Behaviour =
-  'answers' | 'fails' | 'refuses' | 'hangsUpBefore' | 'hangsUpAfter' | 'waitsBefore' | 'waitsAfter';
+  | 'answers'
+  | 'fails'
+  | 'refuses'
+  | 'garblesAfter'
+  | 'hangsUpBefore'
+  | 'hangsUpAfter'
+  | 'waitsBefore'
+  | 'waitsAfter';
 
 /** As much of the card provider's HTTP API as billing uses, with idempotency keys, in this process. */
 export interface FakeCardProvider {
@@ -158,6 +165,12 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
       const answer = carryOut(request, new URLSearchParams(body));
       if (provider.behaviour === 'waitsAfter') return void left.add(response);
       if (provider.behaviour === 'hangsUpAfter') return void response.destroy();
+      if (provider.behaviour === 'garblesAfter') {
+        response
+          .writeHead(200, { 'Content-Type': 'application/json' })
+          .end(requests.length % 2 === 0 ? 'null' : '"bad gateway"');
+        return;
+      }
       response
         .writeHead(answer.status, { 'Content-Type': 'application/json' })
         .end(JSON.stringify(answer.body));
