@@ -127,7 +127,7 @@ class Segments {
   #hex = -1;
   #tags = -1;
   /** The pairs of digits that follow one another. */
-  #pairs = { start: 0, end: 0, count: 0 };
+  readonly #pairs = { start: 0, end: 0, count: 0 };
   #word = 0;
   #percents = 0;
   #backslashes = 0;
@@ -211,8 +211,10 @@ class Segments {
       last.count++;
       return;
     }
-    this.#endPairs();
-    this.#pairs = { start, end, count: 1 };
+    if (last.count > 0) this.#endPairs();
+    // In words there are many, and none of them begins with a digit.
+    const first = this.#text.charCodeAt(start);
+    if (first >= 0x32 && first <= 0x37) Object.assign(last, { start, end, count: 1 });
   }
 
   #endPairs(): void {

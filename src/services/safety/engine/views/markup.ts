@@ -17,9 +17,11 @@ const blocks = new Set(
     ' ',
   ),
 );
-/** Emphasis that begins or ends inside a word, and invisible characters by their names in HTML. */
+/** Emphasis that begins or ends inside a word, of which code and names have a part only. */
 const emphasis =
-  /(?<=\p{L})(\*{1,3}|~~|__)\p{L}{1,20}\1|(\*{1,3}|~~|__)\p{L}{1,20}\2(?=\p{L})|(?<=\p{L})`\p{L}{1,20}`(?=\p{L})|(?<=\p{L})&(?:shy|zwn?j|NoBreak|ZeroWidthSpace);(?=\p{L})/u;
+  /(?<=\p{L})(\*{1,3}|~~|__)\p{L}{1,20}\1|(\*{1,3}|~~|__)\p{L}{1,20}\2(?=\p{L})|(?<=\p{L})`\p{L}{1,20}`(?=\p{L})/u;
+const around = 28;
+/** Invisible characters by their names in HTML. */
 const invisible = /^&(?:shy|zwn?j|NoBreak|ZeroWidthSpace);/;
 
 /** Where markup that begins here ends, and whether it ends a word; undefined for anything else. */
@@ -45,20 +47,34 @@ function markupAt(text: string, at: number): { end: number; isBlock: boolean } |
 const isLetter = (text: string, at: number): boolean =>
   (kindOf(text.charCodeAt(at) || space) & letters) !== 0;
 
-/** Whether a tag stands between two letters. Few texts have one, and only those are read again. */
-async function hasTagInWord(text: string, pace: Pace): Promise<boolean> {
-  let count = 0;
-  for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at + 1)) {
-    if (++count % 64 === 0 && pace.isDue) await pace.rest();
-    if (!isLetter(text, at - 1)) continue;
-    let end = at;
-    for (let tags = 0; tags < mostTags && text.charCodeAt(end) === 0x3c; tags++) {
-      const markup = markupAt(text, end);
-      if (markup === undefined || markup.isBlock) break;
-      end = markup.end;
-    }
-    if (end > at && isLetter(text, end)) return true;
+/** With what markup begins. */
+const signs = ['<', '*', '`', '__', '~~', '&'];
+
+/** Whether markup that begins here stands between two letters. Few texts have any, and only those are read again. */
+function isInWord(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  if (unit !== 0x3c && unit !== 0x26) {
+    let end = at + 1;
+    while (end - at < 3 && text.charCodeAt(end) === unit) end++;
+    return isLetter(text, end) && emphasis.test(text.slice(Math.max(0, at - around), end + around));
   }
+  let end = at;
+  for (let tags = 0; tags < mostTags; tags++) {
+    const markup = markupAt(text, end);
+    if (markup === undefined || markup.isBlock) break;
+    end = markup.end;
+    if (isLetter(text, end)) return true;
+  }
+  return false;
+}
+
+async function hasMarkupInWord(text: string, pace: Pace): Promise<boolean> {
+  let count = 0;
+  for (const sign of signs)
+    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) {
+      if (++count % 256 === 0 && pace.isDue) await pace.rest();
+      if (isLetter(text, at - 1) && isInWord(text, at)) return true;
+    }
   return false;
 }
 
@@ -66,12 +82,9 @@ async function hasTagInWord(text: string, pace: Pace): Promise<boolean> {
  * The text without the tags and the emphasis that HTML and Markdown do not show, `ig<b>no</b>re`; undefined when there is none
  * inside a word.
  */
-export async function withoutMarkup(
-  text: string,
-  { codes, offsets }: View,
-  pace: Pace,
-): Promise<Reading | undefined> {
-  if (!emphasis.test(text) && !(await hasTagInWord(text, pace))) return undefined;
+export async function withoutMarkup(text: string, folded: View, pace: Pace): Promise<Reading | undefined> {
+  if (!(await hasMarkupInWord(text, pace))) return undefined;
+  const { codes, offsets } = folded;
   const builder = new ViewBuilder(codes.length);
   let hiddenUntil = 0;
   await pace.through(0, codes.length, unitsPerStep, (from, to) => {
