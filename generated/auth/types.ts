@@ -3476,7 +3476,7 @@ export interface components {
              * @default totp
              */
             method: components["schemas"]["MfaMethod"];
-            /** @description The phone that receives codes; required for `sms`. */
+            /** @description The phone that receives codes; required for `sms`, and only for that. */
             phone?: components["schemas"]["PhoneNumber"];
         };
         /**

@@ -3469,7 +3469,7 @@ export interface components {
              * @default totp
              */
             method?: components["schemas"]["MfaMethod"] | undefined;
-            /** @description The phone that receives codes; required for `sms`. */
+            /** @description The phone that receives codes; required for `sms`, and only for that. */
             phone?: components["schemas"]["PhoneNumber"] | undefined;
         };
         /**
