@@ -22,6 +22,7 @@ export function invoiceOf(
     tax_amount: money(row.tax_amount),
     total: money(row.total),
     credit_applied: money(row.credit_applied),
+    carried_amount: money(row.carried_amount),
     amount_due: money(row.amount_due),
     amount_paid: money(row.amount_paid),
     line_items: lines.map((line) => lineItemOf(line, row.currency)),
@@ -83,6 +84,7 @@ export const storedFigures = ({ figures, payer }: Pick<Computed, 'figures' | 'pa
   tax_amount: Number(figures.taxAmount),
   total: Number(figures.total),
   credit_applied: Number(figures.creditApplied),
+  carried_amount: 0,
   amount_due: Number(figures.amountDue),
   discounts: figures.discounts.map(({ couponId, code, amount }) => ({
     coupon_id: couponId,

@@ -17,7 +17,7 @@ interface ManualPayment {
 /** Records that an invoice was paid outside the providers. A draft becomes final first, and open payments are canceled. */
 export async function pay(
   tx: Write,
-  deps: Pick<Deps, 'revisions' | 'clock' | 'settings'>,
+  deps: Pick<Deps, 'revisions' | 'clock' | 'settings' | 'chargeLimits'>,
   { invoice, subscription }: LockedInvoice,
   { reference, paidAt }: ManualPayment,
 ): Promise<InvoiceRow> {

@@ -5,6 +5,7 @@ import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { InvalidState, PaymentNotFound, Refused } from '../errors.ts';
 import { lockInvoice } from '../invoices/open-invoice.ts';
+import { priceFault } from '../money/charge-limits.ts';
 import type { Provider, RefundResult } from '../providers/provider.ts';
 import { configured } from '../providers/providers.ts';
 import { system, type Write } from '../writes.ts';
@@ -60,6 +61,9 @@ async function keep(
   if (amount !== undefined && amount.currency !== payment.currency)
     throw Refused('invalid_amount', `amount: must be in ${payment.currency}`);
   const wanted = amount === undefined ? left : BigInt(amount.amount);
+  const fault =
+    amount && payment.processor_name !== 'manual' && priceFault(wanted, deps.chargeLimits(payment.currency));
+  if (fault) throw Refused('invalid_amount', `amount: ${fault}`);
   if (!(await store.reserveRefund(payment, wanted))) throw TooMuch();
   const row: RefundRow = {
     ...{ tenant_id: payment.tenant_id, id: newId('re', at), payment_id: id, amount: Number(wanted), reason },
@@ -92,7 +96,7 @@ export async function askFor(
   if (mover === 'byHand') return { state: 'succeeded', processorId: id };
   const { provider, processorId } = mover;
   return await provider.refund({
-    ...{ id, paymentId: payment.id, tenant, processorId, amount: BigInt(amount) },
+    ...{ id, paymentId: payment.id, tenant, processorId, amount: BigInt(amount), currency: payment.currency },
     source: payment.source ?? undefined,
   });
 }
