@@ -4,6 +4,7 @@ import type { Database } from '../../src/db/index.ts';
 import { runSweep } from '../../src/db/sweeps.ts';
 import { readSettings } from '../../src/lib/settings.ts';
 import { lifecycleSweeps } from '../../src/services/billing/lifecycle/sweeps.ts';
+import { noLimits } from '../../src/services/billing/money/charge-limits.ts';
 import { createRevisions } from '../../src/services/billing/plans/revisions.ts';
 import { settings } from '../../src/services/billing/settings.ts';
 import { subscriptionStore } from '../../src/services/billing/subscriptions/subscriptions.store.ts';
@@ -24,6 +25,7 @@ const sweepBy = (db: Database, now: number) => {
     log: pino({ level: 'error' }),
     clock: { now: () => now },
     revisions: createRevisions(),
+    chargeLimits: noLimits,
   });
   return () => runSweep(renewals!);
 };

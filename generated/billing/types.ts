@@ -685,7 +685,10 @@ export interface components {
             email: components["schemas"]["Email"];
             /** @description The currency of its bills; immutable after the first one. */
             currency: components["schemas"]["Currency"];
-            /** @description The amount it owes, never above 0: a negative balance is credit, which pays its next invoices. */
+            /**
+             * @description The amount it owes besides its invoices. A negative balance is credit, which pays its next
+             *     invoices; above 0 is what they collect, because the payment provider took no amount so small.
+             */
             readonly balance: components["schemas"]["Money"];
             /** @description The billing address; null when unknown. */
             billing_address: components["schemas"]["BillingAddress"] | null;
@@ -1588,6 +1591,11 @@ export interface components {
          *         "currency": "usd",
          *         "display": "$0.00"
          *       },
+         *       "carried_amount": {
+         *         "amount": 0,
+         *         "currency": "usd",
+         *         "display": "$0.00"
+         *       },
          *       "amount_due": {
          *         "amount": 5950,
          *         "currency": "usd",
@@ -1717,8 +1725,13 @@ export interface components {
             /** @description The part of it that the customer's credit pays. */
             credit_applied: components["schemas"]["Money"];
             /**
-             * @description The amount to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus
-             *     `amount_paid` is still open.
+             * @description What earlier invoices have left to this one or, below 0, what this one leaves to the next: an
+             *     amount that the payment provider does not take, because it is too small or has a finer unit.
+             */
+            carried_amount: components["schemas"]["Money"];
+            /**
+             * @description The amount to pay: `total` minus `credit_applied` plus `carried_amount`, never below 0.
+             *     `amount_due` minus `amount_paid` is still open.
              */
             amount_due: components["schemas"]["Money"];
             /** @description The amount paid. */
@@ -1883,6 +1896,11 @@ export interface components {
          *             "display": "$59.50"
          *           },
          *           "credit_applied": {
+         *             "amount": 0,
+         *             "currency": "usd",
+         *             "display": "$0.00"
+         *           },
+         *           "carried_amount": {
          *             "amount": 0,
          *             "currency": "usd",
          *             "display": "$0.00"
@@ -4196,6 +4214,11 @@ export interface components {
          *         "currency": "usd",
          *         "display": "$0.00"
          *       },
+         *       "carried_amount": {
+         *         "amount": 0,
+         *         "currency": "usd",
+         *         "display": "$0.00"
+         *       },
          *       "amount_due": {
          *         "amount": 5950,
          *         "currency": "usd",
@@ -4321,8 +4344,13 @@ export interface components {
             /** @description The part of it that the customer's credit pays. */
             credit_applied: components["schemas"]["Money"];
             /**
-             * @description The amount to pay: `total` minus `credit_applied`, never below 0. `amount_due` minus
-             *     `amount_paid` is still open.
+             * @description What earlier invoices have left to this one or, below 0, what this one leaves to the next: an
+             *     amount that the payment provider does not take, because it is too small or has a finer unit.
+             */
+            carried_amount: components["schemas"]["Money"];
+            /**
+             * @description The amount to pay: `total` minus `credit_applied` plus `carried_amount`, never below 0.
+             *     `amount_due` minus `amount_paid` is still open.
              */
             amount_due: components["schemas"]["Money"];
             /** @description The amount paid. */

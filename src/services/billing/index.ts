@@ -29,6 +29,7 @@ import { bringTenantUpToDate, lifecycleSweeps } from './lifecycle/sweeps.ts';
 import { subscriptions } from './lifecycle/subscriptions.ts';
 import { createIntake } from './meter/intake.ts';
 import { meter } from './meter/meter.ts';
+import { noLimits } from './money/charge-limits.ts';
 import { notifications } from './notifications/notifications.ts';
 import { secretsOf } from './notifications/secrets.ts';
 import { providerEventSweep } from './notifications/sweeps.ts';
@@ -58,6 +59,7 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
         ? [['billing', 'PLINTH_BILLING_PROVIDER is test: payments succeed, and no money moves']]
         : [],
     async create({ db, settings, log, dataDir }): Promise<Service> {
+      const provider = await createProvider(settings);
       const deps: Deps = {
         db,
         write: createWriter({ db }),
@@ -65,8 +67,9 @@ export function billingBy(clock: Clock): ServiceModule<typeof settings> {
         log,
         clock,
         revisions: createRevisions(),
+        chargeLimits: provider?.limitsOf ?? noLimits,
       };
-      const [provider, secrets] = [await createProvider(settings), await secretsOf(settings, dataDir)];
+      const secrets = await secretsOf(settings, dataDir);
       const later = createLater(log);
       const paying: PaymentDeps = { ...deps, provider, later, onFailed: noteFailure(deps) };
       const intake = createIntake({

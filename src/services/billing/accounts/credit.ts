@@ -33,7 +33,7 @@ export async function giveCredit(
       idempotency_key === undefined ? undefined : await accountStore(sql).entry(customer, idempotency_key);
     if (earlier !== undefined) {
       if (BigInt(earlier.amount) !== given || earlier.reason !== reason) throw KeyReused();
-      return { customer, balance: BigInt(customer.balance) };
+      return { customer, balance: BigInt(customer.balance + customer.carried_amount) };
     }
     const cause = { reason, idempotencyKey: idempotency_key ?? null };
     const change = { tenant_id: customer.tenant_id, customerId: id, amount: given, cause };

@@ -14,7 +14,7 @@ import { accountStore } from './accounts.store.ts';
 
 type ErasureDeps = Pick<
   PaymentDeps,
-  'write' | 'clock' | 'settings' | 'revisions' | 'later' | 'provider' | 'log'
+  'write' | 'clock' | 'settings' | 'chargeLimits' | 'revisions' | 'later' | 'provider' | 'log'
 >;
 
 /**

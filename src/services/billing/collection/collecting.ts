@@ -2,11 +2,13 @@ import { DomainError } from '../../../lib/errors.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { codeOf } from '../errors.ts';
 import type { DueInvoice } from '../invoices/due-invoices.store.ts';
+import { leaveRest } from '../invoices/carrying.ts';
 import { invoiceStore, type InvoiceRow } from '../invoices/invoices.store.ts';
 import { lockInvoice, receive } from '../invoices/open-invoice.ts';
 import { attemptRefused, collectionFailed } from '../lifecycle/debts.ts';
 import type { LifecycleDeps } from '../lifecycle/renewals.ts';
-import { collect, refusedByProvider } from '../payments/charging.ts';
+import { firstCharge } from '../money/charge-limits.ts';
+import { collect, refusedByProvider, tooSmallForProvider } from '../payments/charging.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import { methodStore } from '../payments/methods.store.ts';
 import { cancelOpen } from '../payments/outcomes.ts';
@@ -17,7 +19,7 @@ import { system, type Write } from '../writes.ts';
 const hourMs = 3_600_000;
 
 /** When something stands in the way of an attempt, or nothing came of it, the invoice is looked at again. */
-const againMs = { noMethod: 24 * hourMs, busy: hourMs, noOutcome: 48 * hourMs };
+const againMs = { noMethod: 24 * hourMs, busy: hourMs, nextPart: hourMs, noOutcome: 48 * hourMs };
 
 /** Makes an attempt to collect an invoice that is due, with the default payment method of its customer. */
 export async function collectDue(deps: PaymentDeps, due: DueInvoice): Promise<void> {
@@ -34,9 +36,10 @@ export async function collectDue(deps: PaymentDeps, due: DueInvoice): Promise<vo
 /** Reserves the payment of an attempt. */
 async function attempt(tx: Write, deps: PaymentDeps, due: DueInvoice): Promise<PaymentRow | undefined> {
   const view = { tenant: due.tenant_id, app: due.app_id };
-  const { invoice } = await lockInvoice(tx, view, due.id);
+  const locked = await lockInvoice(tx, view, due.id);
   const now = deps.clock.now();
-  if (!isDue(invoice, now)) return undefined;
+  if (!isDue(locked.invoice, now)) return undefined;
+  const invoice = await leaveRest(tx, deps, locked.invoice, now);
   if (invoice.amount_due === invoice.amount_paid) {
     await receive(tx, invoice, 0n, now);
     await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
@@ -49,13 +52,21 @@ async function attempt(tx: Write, deps: PaymentDeps, due: DueInvoice): Promise<P
     await store.change(invoice, later(againMs.noMethod), now);
     return undefined;
   }
+  const open = BigInt(invoice.amount_due - invoice.amount_paid);
+  const first = firstCharge(open, deps.chargeLimits(invoice.currency));
+  const isPart = first < open;
   try {
     const { payment } = await reserve(tx, deps, view, {
       ...{ invoice_id: invoice.id, customer_id: null, payment_method_id: method, metadata: {} },
+      ...(isPart && { amount: { amount: Number(first), currency: invoice.currency } }),
       isAutomatic: true,
     });
     const attempt_count = invoice.attempt_count + 1;
-    await store.change(invoice, { attempt_count, ...later(againMs.noOutcome) }, now);
+    await store.change(
+      invoice,
+      { attempt_count, ...later(isPart ? againMs.nextPart : againMs.noOutcome) },
+      now,
+    );
     return payment;
   } catch (error) {
     // Somebody else is paying it at the moment.
@@ -86,6 +97,13 @@ export const noteFailure =
   async (tx, payment) => {
     if (!payment.is_automatic) return;
     const { tenant_id: tenant, app_id: app, invoice_id } = payment;
+    const locked = await lockInvoice(tx, { tenant, app }, invoice_id);
+    if (payment.failure_code === tooSmallForProvider) {
+      const now = deps.clock.now();
+      await leaveRest(tx, deps, locked.invoice, now, true);
+      await invoiceStore(tx.sql).change(locked.invoice, { next_attempt_at: momentText(now) }, now);
+      return;
+    }
     const note = payment.failure_code === refusedByProvider ? attemptRefused : collectionFailed;
-    await note(tx, deps, await lockInvoice(tx, { tenant, app }, invoice_id));
+    await note(tx, deps, locked);
   };

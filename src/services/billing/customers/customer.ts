@@ -12,9 +12,9 @@ import type { CustomerRow } from './customers.store.ts';
 import { isEmail } from './email.ts';
 
 /** A customer as responses show it. */
-export const customerOf = ({ balance, ...row }: CustomerRow): Customer => ({
+export const customerOf = ({ balance, carried_amount, ...row }: CustomerRow): Customer => ({
   ...row,
-  balance: moneyOf(BigInt(balance), row.currency),
+  balance: moneyOf(BigInt(balance) + BigInt(carried_amount), row.currency),
 });
 
 /** What events say of a customer: nothing that has to be erased with it. */

@@ -8,6 +8,8 @@ import { emailKey } from './email.ts';
 export interface CustomerRow extends Omit<Customer, 'balance'> {
   /** Minor units of its currency. */
   readonly balance: number;
+  /** What earlier invoices have left to the next one, in minor units. */
+  readonly carried_amount: number;
 }
 
 /** Which customer of which tenant and app. */
@@ -16,7 +18,13 @@ export type CustomerKey = Pick<CustomerRow, 'tenant_id' | 'app_id' | 'id'>;
 /** Every statement about customers, apart from their balances. Erased ones are found by none of them. */
 export const customerStore = (sql: Sql) => ({
   /** @throws the violation of `customer_email` when another customer of the tenant has the address */
-  async insert({ billing_address, tax_ids, balance: _, ...row }: CustomerRow): Promise<void> {
+  async insert({
+    billing_address,
+    tax_ids,
+    balance: _,
+    carried_amount: _none,
+    ...row
+  }: CustomerRow): Promise<void> {
     await sql`
       insert into billing.customer ${sql({ ...row, email_key: emailKey(row.email), ...texts({ billing_address, tax_ids }) })}`;
   },
@@ -102,4 +110,4 @@ const texts = ({ billing_address, tax_ids }: Pick<CustomerRow, 'billing_address'
 
 /** The columns of a customer. */
 export const columns = (sql: Sql) => sql`
-  id, tenant_id, app_id, name, email, currency, balance, billing_address, tax_ids, metadata, created_at, updated_at`;
+  id, tenant_id, app_id, name, email, currency, balance, carried_amount, billing_address, tax_ids, metadata, created_at, updated_at`;

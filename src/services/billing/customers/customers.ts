@@ -25,6 +25,7 @@ export const customers = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clo
         ...body,
         billing_address: addressOf(body.billing_address),
         balance: 0,
+        carried_amount: 0,
         created_at: at,
         updated_at: at,
       };

@@ -6,6 +6,7 @@ import { Refused } from '../errors.ts';
 import type { Write } from '../writes.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
 import { computed, type Billed, type Computed } from './account.ts';
+import { carriedBy } from './carrying.ts';
 import { scopeOf } from './drafts.ts';
 import { hasInexpressibleAmount, incompleteness } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
@@ -13,7 +14,7 @@ import { type InvoiceChange, invoiceStore, type InvoiceRow } from './invoices.st
 import { settled } from './settlement.ts';
 import { settlementStore } from './settlements.store.ts';
 
-type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings'>;
+type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'chargeLimits'>;
 
 /**
  * Makes a draft final: it is computed once more, its charges are settled, and its payer's credit is used. The rows of its subscription
@@ -49,14 +50,22 @@ export async function finalize(
       now,
     );
   }
+  // Whoever pays by other means than the provider pays all of it.
+  const carried =
+    despite === 'paid'
+      ? 0n
+      : await carriedBy(write, deps, { ...invoice, customer_id: payer?.id ?? null }, figures.amountDue, now);
+  const due = figures.amountDue + carried;
   const change: InvoiceChange = {
     ...storedFigures(result),
+    carried_amount: Number(carried),
+    amount_due: Number(due),
     status: 'pending',
     bill_to: billToOf(payer),
     finalized_at: momentText(now),
     due_date: momentText(now + deps.settings.paymentTermsMs),
     // Whoever asks for an invoice collects it, unless there is nothing to collect.
-    next_attempt_at: invoice.origin === 'manual' && figures.amountDue > 0n ? null : momentText(now),
+    next_attempt_at: invoice.origin === 'manual' && due > 0n ? null : momentText(now),
     auto_finalize_at: null,
   };
   await invoiceStore(sql).change(invoice, change, now);

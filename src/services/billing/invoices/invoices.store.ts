@@ -50,6 +50,8 @@ export interface InvoiceFigures {
   readonly tax_status: TaxStatus;
   readonly total: number;
   readonly credit_applied: number;
+  /** What earlier invoices have left to it, less what it leaves to the next one. */
+  readonly carried_amount: number;
   readonly amount_due: number;
   readonly discounts: readonly StoredDiscount[];
   readonly taxes: readonly StoredTax[];
@@ -281,7 +283,7 @@ const named = (sql: Sql, ref: string) => (isInvoiceNumber(ref) ? sql`number = ${
 
 const columns = (sql: Sql) => sql`
   tenant_id, id, app_id, number, subscription_id, customer_id, status, origin, currency, subtotal, discount_amount, tax_amount, tax_status, total,
-  credit_applied, amount_due, amount_paid, set_off_amount, discounts, taxes, returns, bill_to, period_start, period_end, due_date, finalized_at, paid_at, voided_at,
+  credit_applied, carried_amount, amount_due, amount_paid, set_off_amount, discounts, taxes, returns, bill_to, period_start, period_end, due_date, finalized_at, paid_at, voided_at,
   void_reason, payment_ref, attempt_count, next_attempt_at, auto_finalize_at, metadata, created_at, updated_at`;
 
 /** A stored line as it was computed. */

@@ -38,7 +38,7 @@ export async function lockInvoice({ sql }: Pick<Tx, 'sql'>, view: View, ref: str
  */
 export async function openInvoice(
   tx: Tx,
-  deps: Pick<Deps, 'revisions' | 'clock' | 'settings'>,
+  deps: Pick<Deps, 'revisions' | 'clock' | 'settings' | 'chargeLimits'>,
   view: View,
   ref: string,
 ): Promise<InvoiceRow> {

@@ -33,6 +33,7 @@ const figures = {
   tax_amount: 0,
   total: 4_900,
   credit_applied: 0,
+  carried_amount: 0,
   amount_due: 4_900,
   amount_paid: 0,
 };

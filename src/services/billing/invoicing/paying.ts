@@ -22,7 +22,7 @@ interface ManualPayment {
  */
 export async function pay(
   tx: Write,
-  deps: Pick<Deps, 'revisions' | 'clock' | 'settings'>,
+  deps: Pick<Deps, 'revisions' | 'clock' | 'settings' | 'chargeLimits'>,
   { invoice, subscription }: LockedInvoice,
   payment: ManualPayment,
 ): Promise<InvoiceRow> {

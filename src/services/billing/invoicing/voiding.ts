@@ -4,6 +4,7 @@ import { changeBalance } from '../customers/balance.ts';
 import type { Deps } from '../deps.ts';
 import { Refused } from '../errors.ts';
 import { accountStore } from '../invoices/account.store.ts';
+import { undoCarrying } from '../invoices/carrying.ts';
 import { invoiceOf } from '../invoices/invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow, lineOf } from '../invoices/invoices.store.ts';
 import { checkOpen, recover, type LockedInvoice } from '../invoices/open-invoice.ts';
@@ -31,6 +32,7 @@ export async function voidInvoice(
     throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
   if (invoice.status !== 'draft') {
     await giveBackCredit(tx, invoice, rebill === true ? 0 : await ownCredit(tx, invoice), now);
+    await undoCarrying(tx, invoice, now);
     if (rebill === true) await reopen(tx, invoice, subscription);
   }
   const change: InvoiceChange = {

@@ -14,7 +14,7 @@ import { closeLate, currencyOf, end } from './endings.ts';
 import { payersStore } from './payers.store.ts';
 import { changed, follow, periodMembers, positionOf, rowOf, standingOf, termsAt } from './standing.ts';
 
-export type LifecycleDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'log'>;
+export type LifecycleDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'log' | 'chargeLimits'>;
 
 /** The most steps of one transaction: more than the months for which a subscription can be late. */
 const mostSteps = 64;

@@ -4,8 +4,10 @@ import type { Context } from '../../../http/context.ts';
 import { UnsupportedMediaType } from '../../../lib/errors.ts';
 import { Refused } from '../errors.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
+import type { Outcome } from '../payments/outcome.ts';
 import { settle } from '../payments/outcomes.ts';
 import { paymentStore } from '../payments/payments.store.ts';
+import { minorUnitsOf } from '../providers/card-units.ts';
 import { testedPayment } from '../providers/test-provider.ts';
 import { system } from '../writes.ts';
 import {
@@ -99,9 +101,20 @@ async function apply(
     if (!(await store.note(provider, notice.eventId, at))) return false;
     if (notice.onceFor !== undefined && !(await store.note(provider, notice.onceFor, at))) return false;
     const processorId = notice.processorId === '' ? null : notice.processorId;
-    return (await settle(tx, deps, payment, notice.outcome, processorId)).isChanged;
+    const outcome = provider === 'card-provider' ? inMinorUnits(notice.outcome, payment) : notice.outcome;
+    return (await settle(tx, deps, payment, outcome, processorId)).isChanged;
   });
   return { received: true, handled };
+}
+
+/** The card provider tells amounts in units of its own. */
+function inMinorUnits(outcome: Outcome, { currency }: { readonly currency: string }): Outcome {
+  const ours = (units: bigint) => minorUnitsOf(units, currency);
+  if (outcome.kind === 'succeeded')
+    return { ...outcome, ...(outcome.amount !== undefined && { amount: ours(outcome.amount) }) };
+  if (outcome.kind === 'refunded')
+    return { ...outcome, ...(outcome.total !== undefined && { total: ours(outcome.total) }) };
+  return outcome;
 }
 
 /** Payments of the built-in provider are told of through either endpoint. */

@@ -73,8 +73,9 @@ async function note(
   return await store.change(row, { processor_id, ...(isForgotten && { check_at: momentText(at) }) }, at);
 }
 
-/** The failure code of a payment that the provider refused to try, although the payer can do nothing about it. */
+/** The failure codes of a payment that the provider refused to try, although the payer can do nothing about it. */
 export const refusedByProvider = 'provider_error';
+export const tooSmallForProvider = 'amount_too_small';
 
 function outcomeOf(result: ChargeResult): Outcome | undefined {
   switch (result.state) {
@@ -89,7 +90,13 @@ function outcomeOf(result: ChargeResult): Outcome | undefined {
     case 'failed':
       return { kind: 'failed', code: result.code, message: result.message };
     case 'rejected':
-      return { kind: 'failed', code: refusedByProvider, message: 'the payment provider refused the request' };
+      return result.isTooSmall === true
+        ? {
+            kind: 'failed',
+            code: tooSmallForProvider,
+            message: 'the payment provider takes no amount so small',
+          }
+        : { kind: 'failed', code: refusedByProvider, message: 'the payment provider refused the request' };
     case 'canceled':
       return { kind: 'canceled' };
     case 'pending':
@@ -103,6 +110,10 @@ function throwFor(result: ChargeResult, payment_id: string): void {
     throw Refused('payment_failed', result.message, {
       kind: 'paymentRequired',
       about: { payment_id, failure_code: result.code },
+    });
+  if (result.state === 'rejected' && result.isTooSmall === true)
+    throw Refused('invalid_amount', 'amount: less than the payment provider takes', {
+      about: { payment_id },
     });
   if (result.state === 'rejected') throw ProviderFailed(result.cause);
   if (result.state === 'unknown') throw TimedOut(result.cause, { payment_id });

@@ -74,14 +74,14 @@ describe('with the card provider', () => {
     expect(intentsOf(payment.id)).toHaveLength(1);
   });
 
-  it('a payment that is declined fails with 402, and one that is not understood with 500', async () => {
+  it('a payment that is declined fails with 402, and one that the provider refuses to try with 500', async () => {
     const { owner, method } = await attached('pm_declined');
     const refused = (more: object) => {
       const body = { invoice_id: owner.invoice, payment_method_id: method, ...more };
       return api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body });
     };
     expect(await refused({})).toEqual([402, 'payment_failed', 'Your card was declined.']);
-    await server.db.sql`update billing.invoice set amount_due = 999999999 where id = ${owner.invoice}`;
+    fake.behaviour = 'refuses';
     expect(await refused({})).toEqual([500, 'provider_error', 'the payment provider failed']);
     expect((await charges(owner)).map(({ status }) => status)).toEqual(['failed', 'failed']);
   });

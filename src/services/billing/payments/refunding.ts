@@ -6,6 +6,7 @@ import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { InvalidState, KeyReused, PaymentNotFound, Refused } from '../errors.ts';
+import { priceFault } from '../money/charge-limits.ts';
 import { moneyText } from '../money/money.ts';
 import type { FoundRefund, Provider, RefundOrder, RefundResult } from '../providers/provider.ts';
 import { configured } from '../providers/providers.ts';
@@ -89,6 +90,9 @@ async function keep(
   if (amount !== undefined && amount.currency !== payment.currency)
     throw Refused('invalid_amount', `amount: must be in ${payment.currency}`);
   const wanted = amount === undefined ? left : BigInt(amount.amount);
+  const fault =
+    amount && payment.processor_name !== 'manual' && priceFault(wanted, deps.chargeLimits(payment.currency));
+  if (fault) throw Refused('invalid_amount', `amount: ${fault}`);
   if (!(await store.reserveRefund(payment, wanted))) throw TooMuch();
   await takeCredit(tx, payment, wanted, at);
   const row: RefundRow = {
@@ -169,11 +173,11 @@ async function foundOf(deps: PaymentDeps, payment: PaymentRow, row: RefundRow): 
 }
 
 const orderOf = (
-  { id: paymentId, source }: PaymentRow,
+  { id: paymentId, source, currency }: PaymentRow,
   processorId: string,
   { tenant_id: tenant, id, amount }: RefundRow,
 ): RefundOrder => ({
-  ...{ id, paymentId, tenant, processorId, amount: BigInt(amount) },
+  ...{ id, paymentId, tenant, processorId, amount: BigInt(amount), currency },
   source: source ?? undefined,
 });
 

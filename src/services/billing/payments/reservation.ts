@@ -8,6 +8,7 @@ import { CustomerNotFound, KeyReused, PaymentMethodNotFound, Refused } from '../
 import type { InvoiceRow } from '../invoices/invoices.store.ts';
 import { lockInvoice, openInvoice } from '../invoices/open-invoice.ts';
 import { checkMetadata } from '../metadata.ts';
+import { chargeFault } from '../money/charge-limits.ts';
 import { configured } from '../providers/providers.ts';
 import type { Write } from '../writes.ts';
 import { leaseMs } from './checks.ts';
@@ -64,6 +65,14 @@ export async function reserve(tx: Write, deps: PaymentDeps, view: View, wanted: 
     { at, checkAt: at + leaseMs },
   );
   if (payment === undefined) throw TooMuch();
+  const open = BigInt(invoice.amount_due - invoice.amount_paid);
+  const fault = chargeFault(
+    BigInt(payment.amount),
+    open,
+    deps.chargeLimits(invoice.currency),
+    invoice.currency,
+  );
+  if (fault !== undefined) throw Refused('invalid_amount', `amount: ${fault}`);
   tx.emit('billing.payment.created', payment, paymentEvent(payment));
   return { payment, isRepeat: false };
 }

@@ -4,6 +4,7 @@ import type { NotificationReceipt } from '../../../../generated/billing/types.ts
 import type { Clock } from '../../../db/clock.ts';
 import type { Database } from '../../../db/index.ts';
 import { readSettings } from '../../../lib/settings.ts';
+import { noLimits } from '../money/charge-limits.ts';
 import { createRevisions } from '../plans/revisions.ts';
 import type { Provider } from '../providers/provider.ts';
 import { settings } from '../settings.ts';
@@ -83,7 +84,12 @@ export function processOn(db: Database, clock: Clock, provider: Provider | undef
   const log = pino({ level: 'silent' });
   return {
     ...{ db, clock, log, provider, write: createWriter({ db }), settings: readSettings(settings, {}) },
-    ...{ revisions: createRevisions(), later: createLater(log), onFailed: async () => {} },
+    ...{
+      chargeLimits: provider?.limitsOf ?? noLimits,
+      revisions: createRevisions(),
+      later: createLater(log),
+      onFailed: async () => {},
+    },
   };
 }
 

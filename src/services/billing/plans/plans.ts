@@ -1,5 +1,11 @@
 import type { Plans } from '../../../../generated/billing/server.ts';
-import type { Plan, PlanCreate, PlanStatus, PlanUpdate } from '../../../../generated/billing/types.ts';
+import type {
+  Plan,
+  PlanCreate,
+  PlanStatus,
+  PlanUpdate,
+  PricingInput,
+} from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Context } from '../../../http/context.ts';
 import { Invalid } from '../../../lib/errors.ts';
@@ -7,6 +13,7 @@ import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../deps.ts';
 import { PlanNotFound, Refused } from '../errors.ts';
 import { checkMetadata } from '../metadata.ts';
+import { type ChargeLimits, priceFault } from '../money/charge-limits.ts';
 import { isCurrency } from '../money/money.ts';
 import { pageOf } from '../pages.ts';
 import { isChanged, previousOf } from '../previous.ts';
@@ -16,9 +23,15 @@ import { planStore } from './plans.store.ts';
 import { slugOf } from './slug.ts';
 
 /** Plans: the offers of an app, which the operator makes and all its tenants see, but for drafts. */
-export const plans = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clock'>) => {
+export const plans = ({
+  db,
+  write,
+  clock,
+  chargeLimits,
+}: Pick<Deps, 'db' | 'write' | 'clock' | 'chargeLimits'>) => {
   return {
     async create({ body }, context) {
+      checkPrices(body.pricing, chargeLimits(body.currency));
       const plan = newPlan(body, context.app, clock.now());
       return await write(context, async ({ sql, emit }) => {
         await planStore(sql).insert(plan);
@@ -41,6 +54,7 @@ export const plans = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clock'>
       return await write(context, async (tx) => {
         const before = await locked(tx.sql, context.app, ref);
         if (before.status === 'archived') throw Refused('plan_archived', 'plan is archived');
+        checkPrices(body.pricing, chargeLimits(before.currency));
         const after = changedPlan(before, body, clock.now());
         if (after.revision !== before.revision) await planStore(tx.sql).insertRevision(after);
         return await stored(tx, 'billing.plan.updated', before, after);
@@ -93,6 +107,20 @@ async function stored(
   await planStore(sql).update(after);
   emit(type, after, { ...after, previous: previousOf(before, after) });
   return after;
+}
+
+/**
+ * Checks that the provider can take the prices that are charged as they are. What usage adds up to is charged as far as it can be taken.
+ * @throws Refused `invalid_pricing`, naming the member
+ */
+function checkPrices(pricing: PricingInput | null | undefined, limits: ChargeLimits): void {
+  const fixed = (pricing?.tiers ?? []).map(
+    ({ flat_amount }, at) => [`pricing.tiers.${at}.flat_amount`, flat_amount] as const,
+  );
+  for (const [param, price] of [['pricing.base_amount', pricing?.base_amount] as const, ...fixed]) {
+    const fault = price && priceFault(BigInt(price.amount), limits);
+    if (fault) throw Refused('invalid_pricing', `${param}.amount: ${fault}`);
+  }
 }
 
 function newPlan(

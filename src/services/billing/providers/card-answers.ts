@@ -1,4 +1,5 @@
 import type Stripe from 'stripe';
+import { minorUnitsOf, NotChargeable } from './card-units.ts';
 import type { AttachedMethod, ChargeResult, Failure, RefundResult } from './provider.ts';
 
 /** What the client of the card provider throws. The names of the types are the client's own. */
@@ -24,6 +25,7 @@ const certain: ReadonlySet<string> = new Set([
  */
 export function failureOf(thrown: unknown): Failure {
   // Whatever stands between the provider and us may repeat an error of the provider in one of its own.
+  if (thrown instanceof NotChargeable) return { state: 'rejected', cause: thrown };
   if (!isOfProvider(thrown) || (thrown.statusCode ?? 0) >= 500) return { state: 'unknown', cause: thrown };
   if (thrown.type === 'StripeCardError')
     return {
@@ -32,7 +34,7 @@ export function failureOf(thrown: unknown): Failure {
       message: textOf(thrown.message, 'the card was declined'),
     };
   return certain.has(thrown.type)
-    ? { state: 'rejected', cause: thrown }
+    ? { state: 'rejected', cause: thrown, isTooSmall: thrown.code === 'amount_too_small' }
     : { state: 'unknown', cause: thrown };
 }
 
@@ -69,8 +71,9 @@ export function idOf(
 }
 
 /** @throws TypeError */
-function amountOf(amount: unknown): bigint {
-  if (typeof amount === 'number' && Number.isSafeInteger(amount) && amount >= 0) return BigInt(amount);
+function amountOf(amount: unknown, currency: string): bigint {
+  if (typeof amount === 'number' && Number.isSafeInteger(amount) && amount >= 0)
+    return minorUnitsOf(BigInt(amount), currency);
   throw new TypeError('the answer has no amount');
 }
 
@@ -81,7 +84,7 @@ export function chargeResultOf(intent: Stripe.PaymentIntent, hasSource: boolean)
   if (status === 'succeeded')
     return {
       ...{ state: 'succeeded', processorId },
-      ...{ amount: amountOf(intent.amount_received), currency: textOf(intent.currency, '') },
+      ...{ amount: amountOf(intent.amount_received, intent.currency), currency: textOf(intent.currency, '') },
     };
   if (status === 'canceled') return { state: 'canceled', processorId };
   if (status === 'requires_payment_method' && hasSource && failure)
@@ -94,12 +97,13 @@ export function chargeResultOf(intent: Stripe.PaymentIntent, hasSource: boolean)
 }
 
 /** A refund that the bank still has to carry out counts as made: it is out of our hands. */
-export function refundResultOf(refund: Stripe.Refund): RefundResult {
+export function refundResultOf(refund: Stripe.Refund, currency: string): RefundResult {
   const { status, charge } = refund;
   const processorId = idOf(refund, 'refund');
   if (status === 'failed' || status === 'canceled')
     return { state: 'failed', code: 'refund_failed', message: 'the refund failed' };
-  const total = typeof charge === 'object' && charge !== null ? amountOf(charge.amount_refunded) : undefined;
+  const total =
+    typeof charge === 'object' && charge !== null ? amountOf(charge.amount_refunded, currency) : undefined;
   return { state: 'succeeded', processorId, ...(total !== undefined && { total }) };
 }
 

@@ -92,7 +92,7 @@ describe('a charge', () => {
 it('refunds are cumulative, made once for a key, and never more than the charge', async () => {
   const { id: paymentId, processorId } = await started(charge('pm_card'));
   const order = (id: string, amount: bigint) => ({
-    ...{ id, paymentId, tenant: 'acme', processorId, amount },
+    ...{ id, paymentId, tenant: 'acme', processorId, amount, currency: 'usd' },
     source: undefined,
   });
   expect(await provider.refund(order('re_1', 1_000n))).toMatchObject({ state: 'succeeded', total: 1_000n });

@@ -7,6 +7,7 @@ import {
   methodOf,
   refundResultOf,
 } from './card-answers.ts';
+import { cardLimits, cardUnits } from './card-units.ts';
 import { cardHttp } from './card-http.ts';
 import type { Attachment, Charge, Provider } from './provider.ts';
 
@@ -33,13 +34,17 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
       .catch(chargeFailureOf);
   return {
     name: 'card-provider',
+    limitsOf: cardLimits,
     lookup,
 
-    charge: (charge) =>
-      intents
-        .create(intentOf(charge), { idempotencyKey: charge.id })
-        .then((intent) => chargeResultOf(intent, charge.source !== undefined))
-        .catch(chargeFailureOf),
+    async charge(charge) {
+      try {
+        const intent = await intents.create(intentOf(charge), { idempotencyKey: charge.id });
+        return chargeResultOf(intent, charge.source !== undefined);
+      } catch (error) {
+        return chargeFailureOf(error);
+      }
+    },
 
     async cancel(charge) {
       try {
@@ -50,22 +55,23 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
       }
     },
 
-    refund: ({ id, paymentId, tenant, processorId, amount }) =>
-      refunds
-        .create(
-          {
-            ...{ payment_intent: processorId, amount: Number(amount), expand: ['charge'] },
-            metadata: { refund_id: id, payment_id: paymentId, tenant_id: tenant },
-          },
-          { idempotencyKey: id },
-        )
-        .then(refundResultOf)
-        .catch(failureOf),
+    async refund({ id, paymentId, tenant, processorId, amount, currency }) {
+      try {
+        const params = {
+          ...{ payment_intent: processorId, amount: cardUnits(amount, currency), expand: ['charge'] },
+          metadata: { refund_id: id, payment_id: paymentId, tenant_id: tenant },
+        };
+        return refundResultOf(await refunds.create(params, { idempotencyKey: id }), currency);
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
 
-    async findRefund({ id, processorId }) {
+    async findRefund({ id, processorId, currency }) {
       try {
         const made = refunds.list({ payment_intent: processorId, limit: 100, expand: ['data.charge'] });
-        for await (const one of made) if (one.metadata?.['refund_id'] === id) return refundResultOf(one);
+        for await (const one of made)
+          if (one.metadata?.['refund_id'] === id) return refundResultOf(one, currency);
         return { state: 'absent' };
       } catch (error) {
         // Who does not say what there is has not said that there is nothing.
@@ -102,7 +108,7 @@ async function clientOf({ key, url, timeoutMs = 30_000 }: CardProviderOptions): 
 
 function intentOf({ id, tenant, amount, currency, source }: Charge): Stripe.PaymentIntentCreateParams {
   return {
-    ...{ amount: Number(amount), currency, metadata: { payment_id: id, tenant_id: tenant } },
+    ...{ amount: cardUnits(amount, currency), currency, metadata: { payment_id: id, tenant_id: tenant } },
     ...(source === undefined
       ? { automatic_payment_methods: { enabled: true } }
       : { payment_method: source.processorId, off_session: true, confirm: true }),

@@ -1,4 +1,5 @@
 import type { NextAction, PaymentMethodType, ProcessorName } from '../../../../generated/billing/types.ts';
+import type { ChargeLimitsOf } from '../money/charge-limits.ts';
 
 /** A method and its customer as the provider names them. They are kept with a payment, so that a repeat of its charge says the same. */
 export interface Source {
@@ -40,6 +41,8 @@ export interface Unknown {
 export interface Rejected {
   readonly state: 'rejected';
   readonly cause: unknown;
+  /** Whether the amount was less than the provider takes. */
+  readonly isTooSmall?: boolean;
 }
 
 export type Failure = Declined | Unknown | Rejected;
@@ -65,6 +68,7 @@ export interface RefundOrder {
   readonly tenant: string;
   readonly processorId: string;
   readonly amount: bigint;
+  readonly currency: string;
   /** What the charge was paid with, if it was known when it began. */
   readonly source: Source | undefined;
 }
@@ -108,6 +112,8 @@ export type AttachResult = { readonly state: 'attached'; readonly method: Attach
  */
 export interface Provider {
   readonly name: ProcessorName;
+  /** Which amounts it takes at once. */
+  readonly limitsOf: ChargeLimitsOf;
   charge(charge: Charge): Promise<ChargeResult>;
   /** What has become of a charge. */
   lookup(charge: StartedCharge): Promise<ChargeResult>;

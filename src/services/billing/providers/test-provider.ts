@@ -1,3 +1,4 @@
+import { noLimits } from '../money/charge-limits.ts';
 import type { Charge, ChargeResult, Provider } from './provider.ts';
 
 /** What the end of a token makes happen. Every other token is a card that pays. */
@@ -22,6 +23,7 @@ export const testedPayment = (processorId: string): string | undefined =>
  */
 export const testProvider: Provider = {
   name: 'test',
+  limitsOf: noLimits,
   charge: async (charge) => outcomeOf(charge),
   lookup: async (charge) => outcomeOf(charge),
 

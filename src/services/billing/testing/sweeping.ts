@@ -30,6 +30,7 @@ export function sweeping(
     log,
     clock,
     revisions: createRevisions(),
+    chargeLimits: provider.limitsOf,
   };
   const paying: PaymentDeps = { ...deps, provider, later: createLater(log), onFailed: noteFailure(deps) };
   const sweeps = [...lifecycleSweeps(deps), finalizingSweep(deps), ...collectionSweeps(paying)];

@@ -68,9 +68,9 @@ const declined = (intent: FakeIntent, code: string): Answer => ({
     },
   },
 });
-const refused = (message: string, status = 400): Answer => ({
+const refused = (message: string, status = 400, code?: string): Answer => ({
   status,
-  body: { error: { type: 'invalid_request_error', message } },
+  body: { error: { type: 'invalid_request_error', message, code } },
 });
 const newId = (prefix: string) => `${prefix}_${randomBytes(8).toString('hex')}`;
 const shown = ({ refunded: _, refunds: __, ...intent }: FakeIntent) => ({
@@ -116,6 +116,8 @@ function routesOf(intents: Map<string, FakeIntent>): Record<string, Route> {
     'POST /v1/payment_intents'(form) {
       const amount = Number(form.get('amount'));
       if (amount > 99_999_999) return refused('Amount must be no more than $999,999.99');
+      if (amount < 50 || (form.get('currency') === 'pkr' && amount < 14_000))
+        return refused('Amount must convert to at least 50 cents.', 400, 'amount_too_small');
       const method = form.get('payment_method');
       const status = method === null || method.endsWith('declined') ? 'requires_payment_method' : 'succeeded';
       const currency = form.get('currency') ?? '';

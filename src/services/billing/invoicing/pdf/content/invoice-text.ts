@@ -107,8 +107,18 @@ function chargeOf(line: LineItem, invoice: Invoice): ChargeText {
 }
 
 function sumsOf(invoice: Invoice): SumText[] {
-  const { subtotal, discounts, taxes, total, credit_applied, amount_due, amount_paid, currency, status } =
-    invoice;
+  const {
+    subtotal,
+    discounts,
+    taxes,
+    total,
+    credit_applied,
+    carried_amount,
+    amount_due,
+    amount_paid,
+    currency,
+    status,
+  } = invoice;
   const open = difference(amount_due, amount_paid);
   const isDue = status !== 'voided' && total.amount >= 0;
   return [
@@ -119,6 +129,8 @@ function sumsOf(invoice: Invoice): SumText[] {
     ),
     sum('Total', total.display, true),
     ...(credit_applied.amount === 0 ? [] : [sum('Credit applied', deducted(credit_applied))]),
+    ...(carried_amount.amount > 0 ? [sum('Left by earlier invoices', carried_amount.display)] : []),
+    ...(carried_amount.amount < 0 ? [sum('Left to the next invoice', carried_amount.display)] : []),
     ...(isDue ? [sum('Amount due', amount_due.display, true)] : []),
     ...(amount_paid.amount === 0 ? [] : [sum('Paid', deducted(amount_paid))]),
     ...(isDue && amount_paid.amount !== 0 ? [sum('Still to pay', moneyText(open, currency), true)] : []),

@@ -50,6 +50,7 @@ export function sampleInvoice(change: Partial<Invoice> = {}): Invoice {
     tax_amount: money(950),
     tax_status: 'complete',
     total: money(5950),
+    carried_amount: money(0),
     credit_applied: money(0),
     amount_due: money(5950),
     amount_paid: money(0),
