@@ -87,7 +87,7 @@ export class RuleIndex {
   async find(reading: Reading, pace: Pace, weigh: Weigher): Promise<RuleHit[]> {
     const { view, isBounded } = reading;
     const best = new Map<number, RuleHit>();
-    const chains = new Map<number, Chain[][]>();
+    const chains: (Chain[][] | undefined)[] = [];
     const complete = (index: number, start: number, end: number) => {
       const rule = this.rules[index]!;
       const [from, to] = reading.spanOf(start, end);
@@ -104,14 +104,18 @@ export class RuleIndex {
       for (const { rule, step, isStem } of this.#uses[term]!) {
         if (!ends && !isStem) continue;
         const end = ends ? found : endOfWord(view, found);
-        const { steps, gap } = this.rules[rule]!;
+        const { steps, gaps } = this.rules[rule]!;
         if (steps.length === 1) {
           complete(rule, start, end);
           continue;
         }
-        let kept = chains.get(rule);
-        if (kept === undefined) chains.set(rule, (kept = steps.map(() => [])));
-        const first = step === 0 ? start : beginOf(kept[step - 1]!, start, gap);
+        let kept = chains[rule];
+        if (kept === undefined) {
+          // Most words are a later step of rules of which the first was not found.
+          if (step > 0) continue;
+          kept = chains[rule] = steps.map(() => []);
+        }
+        const first = step === 0 ? start : beginOf(kept[step - 1]!, start, gaps[step - 1]!);
         if (first === undefined) continue;
         if (step === steps.length - 1) complete(rule, first, end);
         else {
