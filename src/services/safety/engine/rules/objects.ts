@@ -27,10 +27,10 @@ const determiners = wordSet(
 const conditions = wordSet('if when once unless wenn falls sobald si cuando quand lorsque');
 /** Words by which an object is the assistant's after all. */
 const assistants = wordSet(
-  'you your yours yourself u ur system prompt prompts conversation chat session message dialogue dialog context now moment once while rest future everything anything all developer developers openai anthropic google creator creators company admin administrator user users assistant ai llm model models bot chatbot chatgpt gpt claude gemini training programming safety content ethics ethical moral morals harm harmful refusing refusal refusals confidentiality secrecy secret secrets privacy password passwords responding answering answers response responses format output tone role persona character behavior behaviour me above prior previous earlier line point code block troubleshooting debugging testing purposes review audit verification begin beginning start point here today du dich dir dein deine deinem deinen deiner ihnen ihr ihre ihrer ihrem gespräch jetzt entwickler ki te ti tu tus usted su sus conversación ahora desarrollador ia toi ton ta tes vous votre vos maintenant développeur você seu sua seus suas ты тебя тебе твой твоих вас вам вами',
+  'you your yours yourself u ur system prompt prompts conversation chat session task request query message dialogue dialog context now moment once while rest future everything anything all developer developers openai anthropic google creator creators company admin administrator user users assistant ai llm model models bot chatbot chatgpt gpt claude gemini training programming safety content ethics ethical moral morals harm harmful refusing refusal refusals confidentiality secrecy secret secrets privacy password passwords responding answering answers response responses format output tone role persona character behavior behaviour me above prior previous earlier line point code block troubleshooting debugging testing purposes review audit verification begin beginning start point here today du dich dir dein deine deinem deinen deiner ihnen ihr ihre ihrer ihrem gespräch jetzt entwickler ki te ti tu tus usted su sus conversación ahora desarrollador ia toi ton ta tes vous votre vos maintenant développeur você seu sua seus suas ты тебя тебе твой твоих вас вам вами',
 );
 const conditionsOfAssistants = wordSet(
-  'ai llm model assistant chatbot chatgpt bot language asked told necessary possible needed summarizing reading processing ki ia',
+  'ai llm model assistant chatbot chatgpt bot language asked told necessary possible needed summarizing reading processing answer answering respond responding reply replying write writing generate generating translate translating summarize read process ki ia',
 );
 /** Words that may stand between a determiner and the assistant's object. */
 const neutral = wordSet(
@@ -70,7 +70,7 @@ function isModified(view: View, start: number, end: number): boolean {
 }
 
 const negation =
-  /(?:^|[^\p{L}])(?:not|never|don't|don’t|dont|cannot|can't|mustn't|nicht|nie|niemals|nunca|jamais) (?:to |ever |just |simply )?$/u;
+  /(?:^|[^\p{L}])(?<!why )(?:not|never|don't|don’t|dont|cannot|can't|mustn't|nicht|nie|niemals|nunca|jamais) (?:to |ever |just |simply )?$/u;
 
 /** Whether the phrase is what not to do. */
 export const isNegated = (view: View, start: number): boolean =>
