@@ -34,12 +34,13 @@ const scanned = (matcher: Matcher, text: string) => scan(matcher, inputOf(text, 
 const usual = compile(builtins.rulesOf('default')!);
 
 /** The built-in rules as expressions of the JavaScript engine, one after the other. */
-const loop = [...attackRules.rules, ...contentRules.rules].map(({ steps, gap }) => {
+const loop = [...attackRules.rules, ...contentRules.rules].map(({ steps, gaps }) => {
   const words = steps.map(
     (terms) =>
       `\\b(?:${terms.map((term) => term.replace(/\*$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`,
   );
-  return new RegExp(words.join(`[^]{0,${gap}}`), 'i');
+  const joined = words.reduce((all, word, step) => `${all}[^]{0,${gaps[step - 1]}}${word}`);
+  return new RegExp(joined, 'i');
 });
 
 export async function* texts(): AsyncIterable<Row> {

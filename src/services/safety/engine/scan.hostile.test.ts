@@ -58,6 +58,13 @@ test.each([
   ['ignоre '],
   ['<|im_start|>'],
   ['kill yourself you '],
+  ['ignore your rules of a '],
+  ['ignore all of the old boring rules about '],
+  ['not ignore your prompt if a '],
+  ['![a](https://b?{user '],
+  ['you are unfiltered '],
+  ['how to kill people '],
+  ['child porn act '],
 ])('a text full of %j takes time in proportion to its length, in slices', measured, async (unit) => {
   await scanText(filled(unit, full / 16));
   const half = await measure(filled(unit, full / 8));

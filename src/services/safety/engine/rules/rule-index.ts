@@ -87,7 +87,7 @@ export class RuleIndex {
   async find(reading: Reading, pace: Pace, weigh: Weigher): Promise<RuleHit[]> {
     const { view, isBounded } = reading;
     const best = new Map<number, RuleHit>();
-    const chains = new Map<number, Chain[][]>();
+    const chains = new Array<Chain[][] | undefined>(this.rules.length);
     const complete = (index: number, start: number, end: number) => {
       const rule = this.rules[index]!;
       const [from, to] = reading.spanOf(start, end);
@@ -103,15 +103,16 @@ export class RuleIndex {
       const ends = !isBounded || endsWord(view, found);
       for (const { rule, step, isStem } of this.#uses[term]!) {
         if (!ends && !isStem) continue;
+        // Most words are a later step of rules of which the first was not found.
+        if (step > 0 && chains[rule] === undefined) continue;
         const end = ends ? found : endOfWord(view, found);
-        const { steps, gap } = this.rules[rule]!;
+        const { steps, gaps } = this.rules[rule]!;
         if (steps.length === 1) {
           complete(rule, start, end);
           continue;
         }
-        let kept = chains.get(rule);
-        if (kept === undefined) chains.set(rule, (kept = steps.map(() => [])));
-        const first = step === 0 ? start : beginOf(kept[step - 1]!, start, gap);
+        const kept = (chains[rule] ??= steps.map(() => []));
+        const first = step === 0 ? start : beginOf(kept[step - 1]!, start, gaps[step - 1]!);
         if (first === undefined) continue;
         if (step === steps.length - 1) complete(rule, first, end);
         else {
