@@ -50,10 +50,11 @@ function check({ sequence, hash, record, run_id, ...parts }: Line): void {
   }
   const content = Buffer.from(parts.content, 'base64');
   const digests = { actor: sha256(Buffer.from(parts.actor, 'base64')), content: sha256(content) };
-  const known = Object.entries({ ...digests, sequence, stream_id: stream ?? record['stream_id'], v: 1 });
+  const known = Object.entries({ ...digests, sequence, stream_id: stream ?? record['stream_id'] });
   const hashes = links.map((prev_hash) => hashOf({ ...record, ...digests, prev_hash }));
   const isTrue =
     known.every(([name, value]) => record[name] === value) &&
+    (record['v'] === 1 || record['v'] === 2) &&
     links.includes(record.prev_hash) &&
     hashes.includes(hash);
   links = isTrue ? [hash] : [hash, ...hashes];

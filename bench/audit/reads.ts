@@ -31,10 +31,10 @@ export function pages(): AsyncIterable<Row> {
       const places = [{ tenant, app }];
       const store = eventStore(db.sql);
       const [rows] = await Promise.all([store.list(places, {}, window), store.count(places, {})]);
-      await eventViews(log.sealer, eventPage(window, rows).items);
+      await eventViews({ db, sealer: log.sealer }, eventPage(window, rows).items);
     };
     const one = async () =>
-      eventViews(log.sealer, [await eventStore(db.sql).get({ app, tenant: 'long' }, id)]);
+      eventViews({ db, sealer: log.sealer }, [await eventStore(db.sql).get({ app, tenant: 'long' }, id)]);
     const bareOne = () => db.sql`select * from audit.events where id = ${id}`;
     yield* asFast('a page of 20 events', page('short'), () => pageOf(db.sql, 'short'), round(few));
     yield* asFast('a page of 20 events', page('long'), () => pageOf(db.sql, 'long'), round(many));

@@ -38,7 +38,15 @@ behaviour('Verification', (api) => {
     const tenant = api.tenant();
     expect(await tenant.plinth.audit.verification.verify()).toEqual({
       ...{ valid: false, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0 },
-      ...{ stream_id: null, purged: 0, erased: 0, gap_count: 0, tampered_count: 0 },
+      ...{
+        stream_id: null,
+        purged: 0,
+        erased: 0,
+        unreadable: 0,
+        unreadable_events: [],
+        gap_count: 0,
+        tampered_count: 0,
+      },
       head_hash: '0'.repeat(64),
       remarks: ['nothing was ever recorded for this tenant and app'],
     });

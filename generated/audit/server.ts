@@ -527,7 +527,7 @@ export interface Streams<Call = unknown> {
 /** Verification: checks that the chain is intact. */
 export interface Verification<Call = unknown> {
   /**
-   * Verifies a chain: that nothing is missing, changed or added.
+   * Verifies a chain: that nothing is missing, changed or added, and that what persons own can be read unless they were erased.
    *
    * Needs the scope `audit:read`.
    *

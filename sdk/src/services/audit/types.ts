@@ -154,7 +154,7 @@ export interface components {
         /** @description A page of archives. */
         ArchiveList: components["schemas"]["Archive"][];
         /**
-         * @description One event. Its hash covers every member except `erased` and `erasure_id`; personal data is
+         * @description One event. Its hash covers every member except `erased`, `erasure_id` and `unreadable`; personal data is
          *     covered as a digest of encrypted bytes, so that erasing a person does not change the chain.
          * @example {
          *       "id": "audit_01kfd8cv8we35scattsb99acg4",
@@ -186,7 +186,8 @@ export interface components {
          *       "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
          *       "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *       "erased": false,
-         *       "erasure_id": null
+         *       "erasure_id": null,
+         *       "unreadable": false
          *     }
          */
         AuditEvent: {
@@ -245,10 +246,15 @@ export interface components {
             readonly prev_hash: components["schemas"]["Hash"];
             /** @description The SHA-256 of a zero byte and the canonical record. */
             readonly hash: components["schemas"]["Hash"];
-            /** @description Whether a person in it was erased. */
+            /** @description Whether a person in it was erased, as an event of the chain says. */
             readonly erased: boolean;
-            /** @description The erasure that erased the person, once the event is marked. */
+            /** @description The erasure that erased the person; the last one, when several persons were. */
             readonly erasure_id: components["schemas"]["ErasureId"] | null;
+            /**
+             * @description Whether something in it is null because its key is missing or another one, and no erasure of the chain says why: somebody changed the
+             *     database. A verification counts it.
+             */
+            readonly unreadable: boolean;
         };
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown; the message names it.
@@ -314,7 +320,7 @@ export interface components {
             action: components["schemas"]["ActionName"];
             /** @description The SHA-256 of the stored bytes of the actor part: `ip`, `user_agent` and `user_id`. */
             actor: components["schemas"]["Hash"];
-            /** @description The commitment to the key that encrypted the actor part; null if the part is not encrypted. */
+            /** @description The commitment to the person to whom the actor part belongs; null if it belongs to nobody. */
             actor_key: components["schemas"]["Hash"] | null;
             /** @description The kind of actor. */
             actor_type: components["schemas"]["ActorType"];
@@ -324,7 +330,10 @@ export interface components {
             category: components["schemas"]["Category"];
             /** @description The SHA-256 of the stored bytes of the content part: `metadata`, `reason`, `resource_id` and `subject_id`. */
             content: components["schemas"]["Hash"];
-            /** @description The commitment to the key that encrypted the content part; null if the part is not encrypted. */
+            /**
+             * @description The commitment to the person to whom the content part belongs, and to the resource by which the event is found; null if there is
+             *     neither. In version 1 to the person only.
+             */
             content_key: components["schemas"]["Hash"] | null;
             /** @description The id of the event. */
             id: components["schemas"]["EventId"];
@@ -353,10 +362,10 @@ export interface components {
             /** @description When it happened. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description The version of this format.
+             * @description The version of this format. New events have the last one.
              * @enum {number}
              */
-            v: 1;
+            v: 1 | 2;
         };
         /**
          * @description The idempotency key was used for another request, or the first request with it is still running.
@@ -918,7 +927,8 @@ export interface components {
          *           "prev_hash": "72e4685c576f28eee7dc1c76c94496704303e91260ec4b58654a3b5c6797baaf",
          *           "hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
          *           "erased": false,
-         *           "erasure_id": null
+         *           "erasure_id": null,
+         *           "unreadable": false
          *         }
          *       ],
          *       "total": 1,
@@ -1048,6 +1058,8 @@ export interface components {
          *         "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *         "purged": 0,
          *         "erased": 3,
+         *         "unreadable": 0,
+         *         "unreadable_events": [],
          *         "gap_count": 0,
          *         "tampered_count": 0,
          *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
@@ -1182,6 +1194,8 @@ export interface components {
          *           "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *           "purged": 0,
          *           "erased": 3,
+         *           "unreadable": 0,
+         *           "unreadable_events": [],
          *           "gap_count": 0,
          *           "tampered_count": 0,
          *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
@@ -1712,6 +1726,8 @@ export interface components {
          *       "stream_id": "stream_01kekj4hm0ert8n4a7s1m7h4cv",
          *       "purged": 120,
          *       "erased": 3,
+         *       "unreadable": 0,
+         *       "unreadable_events": [],
          *       "gap_count": 0,
          *       "tampered_count": 0,
          *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
@@ -1719,13 +1735,13 @@ export interface components {
          *     }
          */
         VerifyReport: {
-            /** @description Whether nothing is missing and nothing was changed. False as well when that cannot be known; the remarks then say why. */
+            /** @description Whether nothing is missing, nothing was changed and nothing is unreadable. False as well when that cannot be known; the remarks then say why. */
             valid: boolean;
             /** @description The number of events, including the remains of purged ones, that passed. */
             verified: components["schemas"]["Count"];
             /** @description The missing sequence numbers, ascending; the first 1,000. That before the range counts, because the range hangs on it. */
             gaps: components["schemas"]["Sequence"][];
-            /** @description The sequence numbers of changed events, ascending; the first 1,000. */
+            /** @description The sequence numbers of changed events, or of events that are found by something else than what they say, ascending; the first 1,000. */
             tampered: components["schemas"]["Sequence"][];
             /** @description The first sequence number examined; 0 when there is none. */
             first_event: components["schemas"]["SequenceOrZero"];
@@ -1735,8 +1751,15 @@ export interface components {
             stream_id: components["schemas"]["StreamId"] | null;
             /** @description The number of purged events examined. */
             purged: components["schemas"]["Count"];
-            /** @description The number of examined events with an erased person. */
+            /** @description The number of examined events with an erased person, as the chain tells of the erasure. */
             erased: components["schemas"]["Count"];
+            /**
+             * @description The number of examined events with a part that cannot be read although no erasure of the chain covers it: its key or the reference to
+             *     it was removed or changed.
+             */
+            unreadable: components["schemas"]["Count"];
+            /** @description The sequence numbers of unreadable events, ascending; the first 1,000. */
+            unreadable_events: components["schemas"]["Sequence"][];
             /** @description The number of missing sequence numbers. */
             gap_count: components["schemas"]["Count"];
             /** @description The number of changed events. */

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.audit.verification` */
 export interface Verification {
   /**
-   * Verifies a chain: that nothing is missing, changed or added.
+   * Verifies a chain: that nothing is missing, changed or added, and that what persons own can be read unless they were erased.
    *
    * Needs the scope `audit:read`.
    *

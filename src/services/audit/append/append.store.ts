@@ -54,7 +54,8 @@ export const appendStore = (sql: Sql) => ({
     await sql`
       insert into audit.events (
         tenant_id, stream_id, sequence, hash, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action, resource,
-        category, outcome, severity, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, resource_ref
+        category, outcome, severity, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, resource_ref, v,
+        resource_proof
       )
       select * from unnest(
         ${of(({ record }) => record.tenant_id)}::text[], ${of(({ record }) => record.stream_id)}::text[],
@@ -94,6 +95,9 @@ export const appendStore = (sql: Sql) => ({
         )}::bytea[], ${byteArray(
           sql,
           of(({ resourceRef }) => resourceRef),
+        )}::bytea[], ${of(({ record }) => record.v)}::integer[], ${byteArray(
+          sql,
+          of(({ resourceProof }) => resourceProof),
         )}::bytea[]
       )`;
   },

@@ -3,7 +3,7 @@ import { refOf } from '../keys/refs.ts';
 import { type PersonKeys, personOf } from '../keys/persons.ts';
 import type { Person } from '../keys/persons.store.ts';
 import { partDigest, recordHash } from '../record/record.ts';
-import { storedPart, type StoredPart } from '../record/parts.ts';
+import { type PartName, resourceProof, storedPart, type StoredPart } from '../record/parts.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import type { Head } from '../streams/streams.store.ts';
 import type { NewEvent } from './new-event.ts';
@@ -24,6 +24,7 @@ export interface ChainedEvent extends Placed {
   readonly actorRef: Buffer | null;
   readonly subjectRef: Buffer | null;
   readonly resourceRef: Buffer | null;
+  readonly resourceProof: Buffer | null;
 }
 
 /** An event with the persons to whom its parts belong. */
@@ -60,10 +61,14 @@ export function chained(
   now: number,
 ): { event: ChainedEvent; head: Head } {
   const { event, stream } = placed;
-  const part = (name: 'actor' | 'content', of: Person | undefined) =>
-    storedPart(event[name], { part: name, eventId: event.id, salt }, of && keys.get(personOf(of)));
-  const actor = part('actor', actorPerson);
-  const content = part('content', contentPerson);
+  const { resource_id } = event.value;
+  const resourceRef = resource_id === null ? null : refOf(stream.indexKey, 'resource', resource_id);
+  const keyOf = (person: Person | undefined) => person && keys.get(personOf(person));
+  const proof = resourceRef === null ? null : resourceProof(keyOf(contentPerson), salt, resourceRef);
+  const part = (name: PartName, of: Person | undefined, proof: Buffer | null) =>
+    storedPart(event[name], { part: name, eventId: event.id, salt }, keyOf(of), proof);
+  const actor = part('actor', actorPerson, null);
+  const content = part('content', contentPerson, proof);
   const at = Date.parse(head.head_at);
   const record = recordOf(placed, {
     sequence: head.head_seq + 1,
@@ -76,7 +81,6 @@ export function chained(
     content_key: content.commitment?.toString('hex') ?? null,
   });
   const hash = recordHash(record);
-  const { resource_id } = event.value;
   return {
     event: {
       ...placed,
@@ -87,7 +91,8 @@ export function chained(
       content,
       actorRef: refBytes(actorPerson),
       subjectRef: refBytes(contentPerson),
-      resourceRef: resource_id === null ? null : refOf(stream.indexKey, 'resource', resource_id),
+      resourceRef,
+      resourceProof: proof,
     },
     head: { id: head.id, head_seq: record.sequence, head_hash: hash, head_at: record.recorded_at },
   };
@@ -118,6 +123,6 @@ function recordOf({ event, stream }: Placed, computed: Computed): ChainRecord {
     stream_id: stream.id,
     tenant_id: event.tenant,
     timestamp,
-    v: 1,
+    v: 2,
   };
 }

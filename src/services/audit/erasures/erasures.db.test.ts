@@ -133,7 +133,10 @@ describe('an erasure', () => {
       {
         ...{ action: 'erasure.completed', resource: 'erasure', resource_id: id, source: 'audit' },
         ...{
-          metadata: { erasure_id: id, events_affected: 1, key_destroyed: true },
+          metadata: {
+            ...{ erasure_id: id, events_affected: 1, key_destroyed: true },
+            owner: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+          },
           recorded_by: 'root:root',
         },
       },

@@ -12,7 +12,7 @@ export interface NewErasure extends Pick<
 > {
   readonly tenant_id: string;
   readonly ref: Uint8Array;
-  /** The end of the stream: later events of the person are not erased. */
+  /** The end of the stream, before the event that tells of the erasure: later events of the person are not erased. */
   readonly sequence: number;
 }
 
@@ -104,13 +104,13 @@ export const erasureStore = (sql: Sql) => ({
   /** Marks some of the events of an erased person, so that nothing finds them by the person any more. Returns how many. */
   async mark({ tenant_id, id, ref, sequence }: Unmarked, most: number): Promise<number> {
     const actors = await sql`
-      update audit.events set actor_ref = null, erasure_id = ${id}
+      update audit.events set actor_ref = null, erasure_id = ${id}, actor_erased_by = ${sequence} + 1
       where (tenant_id, stream_id, sequence) in (
         select tenant_id, stream_id, sequence from audit.events
         where tenant_id = ${tenant_id} and actor_ref = ${ref} and sequence <= ${sequence} limit ${most}
       )`;
     const subjects = await sql`
-      update audit.events set subject_ref = null, resource_ref = null, erasure_id = ${id}
+      update audit.events set subject_ref = null, resource_ref = null, erasure_id = ${id}, content_erased_by = ${sequence} + 1
       where (tenant_id, stream_id, sequence) in (
         select tenant_id, stream_id, sequence from audit.events
         where tenant_id = ${tenant_id} and subject_ref = ${ref} and sequence <= ${sequence} limit ${most}

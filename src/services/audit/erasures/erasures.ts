@@ -6,16 +6,19 @@ import { viewOf } from '../../../http/view.ts';
 import { Forbidden } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../deps.ts';
+import { openedPersonKey } from '../keys/persons.ts';
 import { type Person, personStore } from '../keys/persons.store.ts';
 import { refOf } from '../keys/refs.ts';
+import { UnreadableKey } from '../keys/sealed-keys.ts';
 import { newestById } from '../newest-by-id.ts';
+import { erasedAction } from '../record/told-erasures.ts';
 import { streamStore } from '../streams/streams.store.ts';
 import { type Author, authorOf } from '../writes.ts';
 import { erasureStore } from './erasures.store.ts';
 import { markSome } from './marking.ts';
 
 /** Erasures: persons whose personal data was erased. */
-export const erasures = (deps: Pick<Deps, 'db' | 'known' | 'write' | 'log'>) => {
+export const erasures = (deps: Pick<Deps, 'db' | 'known' | 'write' | 'sealer' | 'log'>) => {
   const { db, log } = deps;
   return {
     async create({ body }, context) {
@@ -45,7 +48,7 @@ export const erasures = (deps: Pick<Deps, 'db' | 'known' | 'write' | 'log'>) => 
  * those that come later get a new key.
  */
 async function erased(
-  { db, known, write }: Pick<Deps, 'db' | 'known' | 'write'>,
+  { db, known, write, sealer }: Pick<Deps, 'db' | 'known' | 'write' | 'sealer'>,
   context: Context,
   { subject_id, reason, requested_by, tenant_id = context.tenant }: Parameters<Erasures['create']>[0]['body'],
 ): Promise<Erasure> {
@@ -57,16 +60,17 @@ async function erased(
   const person = { tenant: tenant_id, app, ref: refOf(indexKey, 'person', subject_id) };
   const before = await countedBefore(db, person, stream);
   return write(authorOfErasure(context, tenant_id, subject_id), async ({ sql, act, emit }) => {
-    const key_destroyed = await personStore(sql).delete(person);
+    const sealed = await personStore(sql).delete(person);
+    const key_destroyed = sealed !== undefined;
     const store = erasureStore(sql);
     const events_affected = await affected(store, person, before);
     await store.forgetName(person, subject_id);
     const id = newId('erasure');
     const { record } = await act({
-      action: 'erasure.completed',
+      action: erasedAction,
       resource: 'erasure',
       resource_id: id,
-      metadata: { erasure_id: id, events_affected, key_destroyed },
+      metadata: { erasure_id: id, events_affected, key_destroyed, owner: ownerOf(sealer, person, sealed) },
     });
     emit('audit.erasure.completed', id, { erasure_id: id, events_affected, key_destroyed });
     return store.insert({
@@ -75,6 +79,17 @@ async function erased(
       sequence: record.sequence - 1,
     });
   });
+}
+
+/** What shows which parts were the person's. Nobody knows it of a key that somebody changed, or whose master key is lost. */
+function ownerOf(sealer: Deps['sealer'], { tenant, ref }: Person, sealed: Buffer | undefined): string | null {
+  if (sealed === undefined) return null;
+  try {
+    return openedPersonKey(sealer, { tenant_id: tenant, sealed, ref }).owner.toString('hex');
+  } catch (error) {
+    if (error instanceof UnreadableKey) return null;
+    throw error;
+  }
 }
 
 /** Events of a person up to an event, without those that an earlier erasure has yet to mark. */

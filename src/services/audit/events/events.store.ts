@@ -6,6 +6,8 @@ import { followsPrevious, orderedBy, type Window } from '../../../db/lists.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 import { limits } from '../append/limits.ts';
+import { ownCategory } from '../append/new-event.ts';
+import { erasedAction } from '../record/told-erasures.ts';
 
 /** An event as it is stored. */
 export interface EventRow {
@@ -34,7 +36,8 @@ export interface EventRow {
   readonly content_key: Buffer | null;
   readonly actor_ref: Buffer | null;
   readonly subject_ref: Buffer | null;
-  readonly erasure_id: string | null;
+  readonly v: 1 | 2;
+  readonly resource_proof: Buffer | null;
 }
 
 /** An event with the keys of the persons to whom its parts belong, as they are stored; null when nobody owns a part, or was erased. */
@@ -50,6 +53,19 @@ export interface Place {
   readonly actorRef?: Buffer | undefined;
   readonly subjectRef?: Buffer | undefined;
   readonly resourceRef?: Buffer | undefined;
+}
+
+/** An event with the events of the chain that tell of the erasures of its parts. */
+export interface CoveringRow {
+  readonly tenant_id: string;
+  readonly stream_id: string;
+  readonly sequence: number;
+  /** Not null when the event was purged meanwhile. */
+  readonly run_id: string | null;
+  readonly actor_told_at: number | null;
+  readonly actor_told: Buffer | null;
+  readonly content_told_at: number | null;
+  readonly content_told: Buffer | null;
 }
 
 /** What events must have. Lists are alternatives. */
@@ -169,6 +185,32 @@ export const eventStore = (sql: Sql) => ({
       order by sequence`;
   },
 
+  /**
+   * What the chain tells of the erasures that these events name, as they are now: of events that are not marked yet, the erasures whose
+   * events are still to be marked name it.
+   */
+  async coverings(
+    rows: readonly Pick<EventRow, 'tenant_id' | 'stream_id' | 'sequence'>[],
+  ): Promise<CoveringRow[]> {
+    const told = (part: 'actor' | 'content', ref: 'actor_ref' | 'subject_ref') => sql`
+      left join audit.events as ${sql(part)} on ${sql(part)}.tenant_id = event.tenant_id and ${sql(part)}.stream_id = event.stream_id
+        and ${sql(part)}.sequence > event.sequence and ${sql(part)}.category = ${ownCategory} and ${sql(part)}.source = 'audit'
+        and ${sql(part)}.action = ${erasedAction} and ${sql(part)}.sequence = coalesce(event.${sql(`${part}_erased_by`)}, (
+          select min(erasures.sequence) + 1 from audit.erasures
+          where erasures.ref is not null and erasures.tenant_id = event.tenant_id and erasures.app_id = event.app_id
+            and erasures.ref = event.${sql(ref)} and erasures.sequence >= event.sequence
+        ))`;
+    return await sql<CoveringRow[]>`
+      select event.tenant_id, event.stream_id, event.sequence, event.run_id,
+        actor.sequence as actor_told_at, actor.content as actor_told, content.sequence as content_told_at, content.content as content_told
+      from unnest(
+        ${rows.map(({ tenant_id }) => tenant_id)}::text[], ${rows.map(({ stream_id }) => stream_id)}::text[],
+        ${rows.map(({ sequence }) => sequence)}::bigint[]
+      ) as given(tenant_id, stream_id, sequence)
+      join audit.events as event using (tenant_id, stream_id, sequence)
+      ${told('actor', 'actor_ref')} ${told('content', 'subject_ref')}`;
+  },
+
   /** The number of events, up to 100,000. */
   async count(places: readonly Place[], filter: EventFilter): Promise<number> {
     if (isEverything(places, filter)) return this.countAll(places);
@@ -246,7 +288,7 @@ const isEverything = (places: readonly Place[], filter: EventFilter): boolean =>
 /** The hash of the event before it stands in the row before. */
 const shown = (sql: Sql): Fragment => sql`
   tenant_id, stream_id, sequence, hash, id, app_id, timestamp, recorded_at, recorded_by, source, actor_type, action, resource, category,
-  outcome, severity, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, erasure_id,
+  outcome, severity, salt, actor, content, actor_key, content_key, actor_ref, subject_ref, v, resource_proof,
   coalesce((
     select before.hash from audit.events as before
     where before.tenant_id = event.tenant_id and before.stream_id = event.stream_id and before.sequence = event.sequence - 1

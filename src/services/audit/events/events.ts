@@ -20,7 +20,7 @@ import { eventViews, recordedView, storedRecord } from './views.ts';
 
 /** Events: recorded once and never changed. */
 export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) => {
-  const { db, sealer } = deps;
+  const { db } = deps;
 
   const placesOf = async (context: Context, { tenant_id, ...sent }: SentFilter & OfTenant) => {
     const streams = await streamsIn(deps, viewOf(context, tenant_id));
@@ -34,7 +34,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
       context.reply.header('Cache-Control', 'no-store');
       if (recorded!.chained !== undefined) return recordedView(recorded!.chained);
       const row = await eventStore(db.sql).get(viewOf(context), recorded!.id);
-      const [event] = await eventViews(sealer, [row]);
+      const [event] = await eventViews(deps, [row]);
       return event!;
     },
 
@@ -64,7 +64,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
     async get({ id }, context) {
       const row = await eventStore(db.sql).get(viewOf(context), id);
-      const [event] = await eventViews(sealer, [row]);
+      const [event] = await eventViews(deps, [row]);
       return event!;
     },
 
@@ -144,7 +144,7 @@ async function queried(
   const store = eventStore(db.sql);
   const [rows, total] = await Promise.all([store.list(places, filter, window), store.count(places, filter)]);
   const { items, next } = eventPage(window, rows);
-  return { events: await eventViews(sealer, items), total, next_cursor: next };
+  return { events: await eventViews({ db, sealer }, items), total, next_cursor: next };
 }
 
 async function* csvOf(events: AsyncIterable<AuditEvent>): AsyncGenerator<Uint8Array> {

@@ -17,7 +17,7 @@ export async function* allEvents(
   for (let cursor: string | undefined; ;) {
     const window = windowOf({ limit: pageSize, cursor }, orders.asc);
     const { items, next } = eventPage(window, await eventStore(db.sql).list(places, filter, window));
-    yield* await eventViews(sealer, items);
+    yield* await eventViews({ db, sealer }, items);
     if (next === null) return;
     cursor = next;
   }

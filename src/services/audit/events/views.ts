@@ -1,33 +1,64 @@
 import type { AuditEvent, ChainRecord, StoredRecord } from '../../../../generated/audit/types.ts';
 import type { ChainedEvent } from '../append/chained.ts';
-import type { Sealer } from '../../../lib/seal.ts';
+import type { Deps } from '../deps.ts';
 import { type OpenedKeys, openedKeys } from '../keys/persons.ts';
-import type { MacKey } from '../record/mac-key.ts';
+import type { PersonKey } from '../record/person-key.ts';
 import { type ActorPart, type ContentPart, openPart, type PartName } from '../record/parts.ts';
 import { partDigest } from '../record/record.ts';
 import { inSlices } from '../../../lib/slices.ts';
+import { type Coverage, coverageOf } from './coverage.ts';
 import type { EventRow, KeyedRow } from './events.store.ts';
 
-/** Events as responses show them: what belongs to persons who were erased is null. */
-export async function eventViews(sealer: Sealer, rows: readonly KeyedRow[]): Promise<AuditEvent[]> {
+/** Events as responses show them: what belongs to persons who were erased is null, and so is what cannot be read. */
+export async function eventViews(
+  { db, sealer }: Pick<Deps, 'db' | 'sealer'>,
+  rows: readonly KeyedRow[],
+): Promise<AuditEvent[]> {
   const keys = openedKeys(sealer);
-  return await inSlices(rows, (row) => eventView(row, keys));
+  const opened = await inSlices(rows, (row) => openedEvent(row, keys));
+  const coverage = await coverageOf(
+    db.sql,
+    opened.filter(({ lacking }) => lacking.length > 0).map(({ row }) => row),
+  );
+  return opened.map((event) => eventView(event, coverage));
 }
 
-function eventView(row: KeyedRow, keys: OpenedKeys): AuditEvent {
-  const { tenant_id, app_id, id: eventId } = row;
-  const actor = partOf<ActorPart>(row, 'actor', keys(tenant_id, row.actor_sealed));
-  const content = partOf<ContentPart>(row, 'content', keys(tenant_id, row.subject_sealed));
+/** An event with those of its parts that can be read. */
+interface OpenedEvent {
+  readonly row: KeyedRow;
+  readonly actor: ActorPart | undefined;
+  readonly content: ContentPart | undefined;
+  /** The others. */
+  readonly lacking: readonly PartName[];
+}
+
+function openedEvent(row: KeyedRow, keys: OpenedKeys): OpenedEvent {
+  const actor = partOf<ActorPart>(row, 'actor', keys(row.tenant_id, row.actor_sealed, row.actor_ref));
+  const content = partOf<ContentPart>(
+    row,
+    'content',
+    keys(row.tenant_id, row.subject_sealed, row.subject_ref),
+  );
+  const lacking: PartName[] = [];
+  if (actor === undefined) lacking.push('actor');
+  if (content === undefined) lacking.push('content');
+  return { row, actor, content, lacking };
+}
+
+function eventView({ row, actor, content, lacking }: OpenedEvent, coverage: Coverage): AuditEvent {
+  const coverings = lacking.map((part) => coverage(row, part));
+  const erasures = coverings.flatMap((one) => (one === undefined || one === 'purged' ? [] : [one]));
+  const last = erasures.sort((a, b) => b.sequence - a.sequence)[0];
   return {
-    id: eventId,
+    id: row.id,
     stream_id: row.stream_id,
     sequence: row.sequence,
     timestamp: row.timestamp,
     recorded_at: row.recorded_at,
     recorded_by: row.recorded_by,
     source: row.source,
-    app_id,
-    tenant_id,
+    app_id: row.app_id,
+    tenant_id: row.tenant_id,
     user_id: actor?.user_id ?? null,
     actor_type: row.actor_type,
     ip: actor?.ip ?? null,
@@ -43,22 +74,24 @@ function eventView(row: KeyedRow, keys: OpenedKeys): AuditEvent {
     metadata: (content?.metadata ?? null) as AuditEvent['metadata'],
     prev_hash: row.prev_hash.toString('hex'),
     hash: row.hash.toString('hex'),
-    erased: actor === undefined || content === undefined,
-    erasure_id: row.erasure_id,
+    erased: last !== undefined,
+    erasure_id: last?.erasure_id ?? null,
+    unreadable: coverings.includes(undefined),
   };
 }
 
-/** Undefined when the person was erased; null when somebody changed what is stored, which a verification reports. */
+/** Undefined when its key is missing, or somebody changed what is stored. */
 function partOf<Part extends ActorPart | ContentPart>(
   row: EventRow,
   part: PartName,
-  key: MacKey | undefined,
-): Part | null | undefined {
+  key: PersonKey | undefined,
+): Part | undefined {
   try {
     const stored = { bytes: row[part], commitment: row[`${part}_key`] };
-    return openPart<Part>(stored, { part, eventId: row.id, salt: row.salt }, key);
+    const binding = { v: row.v, proof: part === 'content' ? row.resource_proof : null };
+    return openPart<Part>(stored, { part, eventId: row.id, salt: row.salt }, key, binding);
   } catch {
-    return null;
+    return undefined;
   }
 }
 
@@ -85,7 +118,7 @@ export const chainRecord = (row: EventRow): ChainRecord => ({
   stream_id: row.stream_id,
   tenant_id: row.tenant_id,
   timestamp: row.timestamp,
-  v: 1,
+  v: row.v,
 });
 
 export const storedRecord = (row: EventRow): StoredRecord => ({
@@ -125,5 +158,6 @@ export function recordedView({ event, record, hash }: ChainedEvent): AuditEvent 
     hash: hash.toString('hex'),
     erased: false,
     erasure_id: null,
+    unreadable: false,
   };
 }

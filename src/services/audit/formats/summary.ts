@@ -28,11 +28,12 @@ export const sectionFiguresOf = ({ stats }: Section): (readonly [string, string 
 /** What the verification of the events found, as a sentence. */
 export function chainSentence({ verification }: Report): string {
   if (verification === null) return 'The chain was not verified with this report.';
-  const { valid, verified, purged, first_event, last_event, gap_count, tampered_count } = verification;
+  const { valid, verified, purged, first_event, last_event, gap_count, tampered_count, unreadable } =
+    verification;
   if (last_event === 0) return 'There were no events to verify.';
   return valid
     ? `The chain is intact: ${verified} events verified, from ${first_event} to ${last_event}, of which ${purged} were purged.`
-    : `The chain is not intact: of the events from ${first_event} to ${last_event}, ${gap_count} are missing and ${tampered_count} were changed.`;
+    : `The chain is not intact: of the events from ${first_event} to ${last_event}, ${gap_count} are missing, ${tampered_count} were changed and ${unreadable} cannot be read.`;
 }
 
 /** What a section does not show of its events, as a sentence; empty when it shows all. */

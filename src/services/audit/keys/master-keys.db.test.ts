@@ -110,11 +110,12 @@ describe('without the master key that sealed the keys', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 500, 201, 500]);
     expect(answers[1]!.body).toEqual({ error: message });
     expect(await api.get(nobody.id, own)).toEqual(nobody);
-    expect(await api.verify({}, own)).toMatchObject({ valid: true, verified: 4 });
+    expect(await api.verify({}, own)).toMatchObject({ valid: false, verified: 4, unreadable: 1 });
     await server.db
       .sql`update audit.subject_keys set wrapped = ${sealed[0]!.wrapped} where tenant_id = 'without' and ref = (
       select actor_ref from audit.events where id = ${anna.id})`;
     expect(await api.get(anna.id, own)).toEqual(anna);
+    expect(await api.verify({}, own)).toMatchObject({ valid: true, verified: 4, unreadable: 0 });
     expect(await api.event({ user_id: 'anna' }, own)).toMatchObject({ sequence: 5 });
   });
 

@@ -10,7 +10,7 @@ export interface Person {
 }
 
 /** The key of a person. */
-export interface PersonKey extends SealedKey {
+export interface SealedPersonKey extends SealedKey {
   readonly app_id: string;
   readonly ref: Buffer;
 }
@@ -18,8 +18,8 @@ export interface PersonKey extends SealedKey {
 /** Every statement about the keys of persons. */
 export const personStore = (sql: Sql) => ({
   /** Locks the keys of these persons against erasure, in their order, so that no two statements wait for each other. */
-  async lock(persons: readonly Person[]): Promise<PersonKey[]> {
-    return await sql<PersonKey[]>`
+  async lock(persons: readonly Person[]): Promise<SealedPersonKey[]> {
+    return await sql<SealedPersonKey[]>`
       select tenant_id, app_id, ref, wrapped as sealed
       from audit.subject_keys join ${given(sql, persons)} using (tenant_id, app_id, ref)
       order by tenant_id, app_id, ref for key share of subject_keys`;
@@ -45,22 +45,33 @@ export const personStore = (sql: Sql) => ({
   },
 
   /**
-   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns whether there was one. Whoever has no
+   * Destroys the key of a person, for whom there is none until the end of the transaction. Returns it, if there was one. Whoever has no
    * key gets an empty one first: this waits for a transaction that is just giving the person a key, which would survive otherwise, and
    * holds the row against another erasure.
    */
-  async delete({ tenant, app, ref }: Person): Promise<boolean> {
-    const [row] = await sql<[{ is_key: boolean }]>`
+  async delete({ tenant, app, ref }: Person): Promise<Buffer | undefined> {
+    const [row] = await sql<[{ sealed: Buffer }]>`
       insert into audit.subject_keys as held (tenant_id, app_id, ref, wrapped) values (${tenant}, ${app}, ${ref}, '')
       on conflict on constraint subject_keys_pkey do update set wrapped = held.wrapped
-      returning wrapped <> '' as is_key`;
+      returning wrapped as sealed`;
     await sql`delete from audit.subject_keys where tenant_id = ${tenant} and app_id = ${app} and ref = ${ref}`;
-    return row.is_key;
+    return row.sealed.length === 0 ? undefined : row.sealed;
+  },
+
+  /** The keys of persons of a tenant and app, as far as there are any. */
+  async some(tenant: string, app: string, refs: readonly Buffer[]): Promise<SealedPersonKey[]> {
+    return await sql<SealedPersonKey[]>`
+      select tenant_id, app_id, ref, wrapped as sealed from audit.subject_keys
+      where tenant_id = ${tenant} and app_id = ${app} and ref = any(${byteArray(sql, refs)}::bytea[])`;
   },
 
   /** Some of the keys that the master key with this id sealed, in the order of the table, after one of them. */
-  async sealedBy(masterKeyId: Buffer, after: PersonKey | undefined, most: number): Promise<PersonKey[]> {
-    return await sql<PersonKey[]>`
+  async sealedBy(
+    masterKeyId: Buffer,
+    after: SealedPersonKey | undefined,
+    most: number,
+  ): Promise<SealedPersonKey[]> {
+    return await sql<SealedPersonKey[]>`
       select tenant_id, app_id, ref, wrapped as sealed from audit.subject_keys
       where substring(wrapped from 2 for 4) = ${masterKeyId}
         ${after === undefined ? sql`` : sql`and (tenant_id, app_id, ref) > (${after.tenant_id}, ${after.app_id}, ${after.ref})`}
@@ -68,7 +79,7 @@ export const personStore = (sql: Sql) => ({
   },
 
   /** Replaces sealed keys. One that was destroyed meanwhile does not come back. */
-  async replace(keys: readonly (PersonKey & { readonly anew: Buffer })[]): Promise<void> {
+  async replace(keys: readonly (SealedPersonKey & { readonly anew: Buffer })[]): Promise<void> {
     const bytes = (of: (key: (typeof keys)[number]) => Buffer) => byteArray(sql, keys.map(of));
     await sql`
       update audit.subject_keys as held set wrapped = given.anew

@@ -1,13 +1,13 @@
 import type { Database, Sql } from '../../../db/index.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
 import type { Sealer } from '../../../lib/seal.ts';
-import type { MacKey } from '../record/mac-key.ts';
+import { PersonKey } from '../record/person-key.ts';
 import { inSlices } from '../../../lib/slices.ts';
-import { type Person, type PersonKey, personStore } from './persons.store.ts';
+import { type Person, personStore, type SealedPersonKey } from './persons.store.ts';
 import { newSealedKey, openedKey, type SealDeps, sealSweeps } from './sealed-keys.ts';
 
 /** The keys of persons, by `personOf`. */
-export type PersonKeys = ReadonlyMap<string, MacKey>;
+export type PersonKeys = ReadonlyMap<string, PersonKey>;
 
 const purpose = 'audit/person/v1';
 /** How often a key may be destroyed between its creation and its lock before the write gives up. */
@@ -39,26 +39,33 @@ export async function lockKeys(sql: Sql, sealer: Sealer, persons: readonly Perso
   return new Map();
 }
 
-/** Opens the key of a person as it is stored; undefined for one that is not there. */
-export type OpenedKeys = (tenant: string, sealed: Buffer | null) => MacKey | undefined;
+/** Opens the key of a person as it is stored under a reference; undefined for one that is not there. */
+export type OpenedKeys = (tenant: string, sealed: Buffer | null, ref: Buffer | null) => PersonKey | undefined;
 
 /** Opens keys that were read together, each once: a page often has many events of one person. */
 export function openedKeys(sealer: Sealer): OpenedKeys {
-  const known = new Map<string, MacKey>();
-  return (tenant, sealed) => {
-    if (sealed === null) return undefined;
-    const name = sealed.toString('latin1');
+  const known = new Map<string, PersonKey>();
+  return (tenant, sealed, ref) => {
+    if (sealed === null || ref === null) return undefined;
+    const name = `${sealed.toString('latin1')}${ref.toString('latin1')}`;
     let key = known.get(name);
-    if (key === undefined) known.set(name, (key = openedKey(sealer, purpose, { tenant_id: tenant, sealed })));
+    if (key === undefined)
+      known.set(name, (key = openedPersonKey(sealer, { tenant_id: tenant, sealed, ref })));
     return key;
   };
 }
 
-const opened = async (sealer: Sealer, rows: readonly PersonKey[]): Promise<PersonKeys> =>
+/** @throws UnreadableKey */
+export const openedPersonKey = (
+  sealer: Sealer,
+  key: Pick<SealedPersonKey, 'tenant_id' | 'sealed' | 'ref'>,
+): PersonKey => new PersonKey(openedKey(sealer, purpose, key), key.ref);
+
+const opened = async (sealer: Sealer, rows: readonly SealedPersonKey[]): Promise<PersonKeys> =>
   new Map(
     await inSlices(rows, (row) => [
       personOf({ tenant: row.tenant_id, app: row.app_id, ref: row.ref }),
-      openedKey(sealer, purpose, row),
+      openedPersonKey(sealer, row),
     ]),
   );
 

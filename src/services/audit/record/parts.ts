@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey } from 'node:crypto';
 import { canonicalJson } from './canonical.ts';
 import { type MacKey, sha256 } from './mac-key.ts';
+import type { PersonKey } from './person-key.ts';
 
 /** What an event says about the one who acted. */
 export interface ActorPart {
@@ -19,10 +20,18 @@ export interface ContentPart {
 
 export type PartName = 'actor' | 'content';
 
-/** A part as it is stored, and the commitment to the key that encrypted it; null when nobody owns it. */
+/** A part as it is stored, and the commitment to what it hangs on; null when nobody owns it and no resource is bound to it. */
 export interface StoredPart {
   readonly bytes: Buffer;
   readonly commitment: Buffer | null;
+}
+
+/** How a commitment is made. */
+export interface Binding {
+  /** The version of the record. */
+  readonly v: number;
+  /** Of the resource by which the event is found, in content parts only. */
+  readonly proof: Buffer | null;
 }
 
 /** Where a part belongs. */
@@ -59,33 +68,57 @@ function textOrNull(text: string | null): string {
  * The stored bytes of a part: a byte 0 and its canonical JSON when nobody owns it, else a byte 1 and the JSON encrypted with a key that
  * only its owner's key gives.
  * @param json its canonical JSON (`partJson`)
- * @param personKey of 32 bytes; undefined when nobody owns the part
+ * @param person undefined when nobody owns the part
+ * @param proof of the resource by which the event is found (`resourceProof`)
  */
-export function storedPart(json: Uint8Array, place: PartPlace, personKey: MacKey | undefined): StoredPart {
-  if (personKey === undefined) return { bytes: Buffer.concat([plainMark, json]), commitment: null };
-  const key = partKey(personKey, place);
+export function storedPart(
+  json: Uint8Array,
+  place: PartPlace,
+  person: PersonKey | undefined,
+  proof: Buffer | null,
+): StoredPart {
+  const commitment = commitmentTo(person?.owner, place, proof);
+  if (person === undefined) return { bytes: Buffer.concat([plainMark, json]), commitment };
+  return { bytes: encryptedPart(json, place, partKey(person.key, place)), commitment };
+}
+
+/** A part encrypted with its own key. */
+export function encryptedPart(json: Uint8Array, place: PartPlace, key: Uint8Array): Buffer {
   const cipher = createCipheriv('aes-256-gcm', createSecretKey(key), nonce).setAAD(boundTo(place));
-  const bytes = Buffer.concat([encryptedMark, cipher.update(json), cipher.final(), cipher.getAuthTag()]);
-  return { bytes, commitment: commitmentTo(key) };
+  return Buffer.concat([encryptedMark, cipher.update(json), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** Whether a person owns the part, so that reading it needs the person's key. */
 export const isEncrypted = (bytes: Uint8Array): boolean => bytes[0] === encrypted;
 
+/** Whether a part was encrypted for this person, and the event is found by the person's reference. */
+export function isOf(
+  person: PersonKey,
+  { commitment }: Pick<StoredPart, 'commitment'>,
+  place: PartPlace,
+  { v, proof }: Binding,
+): boolean {
+  if (commitment === null) return false;
+  // AES-GCM alone would accept the same bytes under a second key that somebody looked for.
+  const right =
+    v === 1 ? keyCommitment(partKey(person.key, place)) : commitmentTo(person.owner, place, proof);
+  return right?.equals(commitment) === true;
+}
+
 /**
- * Reads a stored part. Undefined when it is encrypted and this is not the key: the person was erased.
+ * Reads a stored part. Undefined when it is encrypted and not for this person.
  * @throws Error when the bytes were changed
  */
 export function openPart<Part extends ActorPart | ContentPart>(
-  { bytes, commitment }: StoredPart,
+  part: StoredPart,
   place: PartPlace,
-  personKey: MacKey | undefined,
+  person: PersonKey | undefined,
+  binding: Binding,
 ): Part | undefined {
+  const { bytes } = part;
   if (!isEncrypted(bytes)) return JSON.parse(bytes.toString('utf8', 1)) as Part;
-  if (personKey === undefined || commitment === null) return undefined;
-  const key = partKey(personKey, place);
-  // AES-GCM alone would accept the same bytes under a second key that somebody looked for.
-  if (!commitmentTo(key).equals(commitment)) return undefined;
+  if (person === undefined || !isOf(person, part, place, binding)) return undefined;
+  const key = partKey(person.key, place);
   const decipher = createDecipheriv('aes-256-gcm', createSecretKey(key), nonce).setAAD(boundTo(place));
   decipher.setAuthTag(bytes.subarray(-tagLength));
   const json = Buffer.concat([decipher.update(bytes.subarray(1, -tagLength)), decipher.final()]);
@@ -93,10 +126,41 @@ export function openPart<Part extends ActorPart | ContentPart>(
 }
 
 /** HKDF-Expand (RFC 5869) of one block: the key of one part of one event. */
-const partKey = (personKey: MacKey, { part, eventId, salt }: PartPlace): Buffer =>
+export const partKey = (personKey: MacKey, { part, eventId, salt }: PartPlace): Buffer =>
   personKey.of(`plinth.audit.${part}.v1\0${eventId}\0`, salt, firstBlock);
 
-const commitmentPrefix = Buffer.from('plinth.audit.key.v1\0');
-const commitmentTo = (key: Uint8Array): Buffer => sha256(Buffer.concat([commitmentPrefix, key]));
+const nobody = Buffer.alloc(32);
+const commitmentPrefix = 'plinth.audit.key.v2\0';
+
+/**
+ * Fixes to whom a part belongs, and by which resource its event is found; null when there is nothing to fix.
+ * @param owner of the person (`PersonKey`); undefined for nobody
+ */
+export const commitmentTo = (
+  owner: Uint8Array | undefined,
+  { part, salt }: Pick<PartPlace, 'part' | 'salt'>,
+  proof: Uint8Array | null,
+): Buffer | null =>
+  owner === undefined && proof === null
+    ? null
+    : sha256(
+        Buffer.concat([
+          Buffer.from(`${commitmentPrefix}${part}\0`),
+          salt,
+          owner ?? nobody,
+          ...(proof ? [proof] : []),
+        ]),
+      );
+
+const proofPrefix = Buffer.from('plinth.audit.resource.v2\0');
+
+/** Fixes the reference of a resource. Once the person is erased whom the content belongs to, nobody can guess the resource from it. */
+export const resourceProof = (person: PersonKey | undefined, salt: Uint8Array, ref: Uint8Array): Buffer =>
+  sha256(Buffer.concat([proofPrefix, salt, person?.resources ?? nobody, ref]));
+
+const keyPrefix = Buffer.from('plinth.audit.key.v1\0');
+
+/** The commitment of version 1: to the key of the part alone. */
+export const keyCommitment = (key: Uint8Array): Buffer => sha256(Buffer.concat([keyPrefix, key]));
 
 const boundTo = ({ part, eventId }: PartPlace): Buffer => Buffer.from(`${eventId}:${part}`);

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
 import { MacKey } from './mac-key.ts';
-import { openPart, partJson, storedPart, type PartName } from './parts.ts';
+import { openPart, partJson, type PartName, resourceProof, storedPart } from './parts.ts';
+import { PersonKey } from './person-key.ts';
 import { partDigest, recordHash, recordText } from './record.ts';
 import { RunDigest } from './runs.ts';
+import { firstPart } from './testing.ts';
 
 interface Part {
   json: string;
@@ -27,6 +29,24 @@ interface Vectors {
     hash: string;
   }[];
   runs: { sequences: number[]; digest: string }[];
+  version_2: { index_key: string; events: Second[] };
+}
+interface SecondPart {
+  ref: string | null;
+  owner: string | null;
+  commitment: string | null;
+}
+interface Second {
+  name: string;
+  event_id: string;
+  salt: string;
+  owners: Record<PartName, string | null>;
+  resource_ref: string | null;
+  proof: string | null;
+  actor: SecondPart;
+  content: SecondPart;
+  canonical: string;
+  hash: string;
 }
 
 const vectors = JSON.parse(await readFile(new URL('./vectors.json', import.meta.url), 'utf8')) as Vectors;
@@ -45,13 +65,16 @@ describe.each(vectors.events)(
       const place = { part: name, eventId: event.id, salt: Buffer.from(salt, 'hex') };
       const owner = owners[name];
       const key = owner === null ? undefined : new MacKey(Buffer.from(vectors.person_keys[owner]!, 'hex'));
+      const person = key && new PersonKey(key, Buffer.alloc(16));
       const bytes = partJson(values[name]);
       expect(bytes.toString()).toBe(json);
-      const part = storedPart(bytes, place, key);
+      const part = firstPart(bytes, place, key);
       expect(part.bytes.toString('base64')).toBe(stored);
       expect(part.commitment?.toString('hex') ?? null).toBe(commitment);
       expect(partDigest(part.bytes)).toBe(digest);
-      expect(JSON.stringify(openPart(part, place, key))).toBe(JSON.stringify(JSON.parse(json)));
+      expect(JSON.stringify(openPart(part, place, person, { v: 1, proof: null }))).toBe(
+        JSON.stringify(JSON.parse(json)),
+      );
     });
 
     it('has the record and its hash', () => {
@@ -62,6 +85,53 @@ describe.each(vectors.events)(
     });
   },
 );
+
+describe.each(vectors.version_2.events)('version 2 of an event that $name', (event) => {
+  const { event_id, owners, proof, resource_ref, canonical, hash } = event;
+  const salt = Buffer.from(event.salt, 'hex');
+  const indexKey = new MacKey(Buffer.from(vectors.version_2.index_key, 'hex'));
+  const person = (name: PartName) => {
+    const owner = owners[name];
+    if (owner === null) return undefined;
+    const ref = indexKey.of(`person\0${owner}`).subarray(0, 16);
+    expect(ref.toString('hex')).toBe(event[name].ref);
+    return new PersonKey(new MacKey(Buffer.from(vectors.person_keys[owner]!, 'hex')), ref);
+  };
+  const proofOf = () =>
+    resource_ref === null ? null : resourceProof(person('content'), salt, Buffer.from(resource_ref, 'hex'));
+
+  it('has the proof of its resource', () => expect(proofOf()?.toString('hex') ?? null).toBe(proof));
+
+  it.each(['actor', 'content'] as const)(
+    'has a commitment for the %s part, which opens with its key only',
+    (name) => {
+      const { owner, commitment } = event[name];
+      expect(person(name)?.owner.toString('hex') ?? null).toBe(owner);
+      const binding = { v: 2, proof: name === 'content' ? proofOf() : null };
+      const place = { part: name, eventId: event_id, salt };
+      const json = Buffer.from('{"a":1}');
+      const part = storedPart(json, place, person(name), binding.proof);
+      expect(part.commitment?.toString('hex') ?? null).toBe(commitment);
+      expect(openPart(part, place, person(name), binding)).toEqual({ a: 1 });
+      if (owner === null) return;
+      expect(openPart(part, place, undefined, binding)).toBeUndefined();
+      const copied = new PersonKey(person(name)!.key, Buffer.alloc(16));
+      expect(openPart(part, place, copied, binding)).toBeUndefined();
+      expect(openPart(part, place, person(name), { v: 2, proof: Buffer.alloc(32) })).toBeUndefined();
+    },
+  );
+
+  it('has the record and its hash', () => {
+    const record = JSON.parse(canonical) as ChainRecord;
+    expect(record).toMatchObject({
+      v: 2,
+      actor_key: event.actor.commitment,
+      content_key: event.content.commitment,
+    });
+    expect(recordText(record)).toBe(canonical);
+    expect(recordHash(record).toString('hex')).toBe(hash);
+  });
+});
 
 it.each(vectors.runs)('the digest of a run that purged $sequences', ({ sequences, digest }) => {
   const run = new RunDigest();

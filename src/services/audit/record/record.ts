@@ -16,7 +16,7 @@ export const recordText = (record: ChainRecord): string =>
   `"recorded_at":"${record.recorded_at}","recorded_by":${quoted(record.recorded_by)},"resource":${quoted(record.resource)},` +
   `"salt":"${record.salt}","sequence":${record.sequence},"severity":"${record.severity}",` +
   `"source":${record.source === null ? 'null' : quoted(record.source)},"stream_id":"${record.stream_id}",` +
-  `"tenant_id":${quoted(record.tenant_id)},"timestamp":"${record.timestamp}","v":1}`;
+  `"tenant_id":${quoted(record.tenant_id)},"timestamp":"${record.timestamp}","v":${record.v}}`;
 
 /** The hash of a record: the link of the chain, and at once a leaf of a Merkle tree (RFC 6962). */
 export const recordHash = (record: ChainRecord): Buffer => sha256(`\0${recordText(record)}`);

@@ -5,9 +5,11 @@ import { describe, expect, it } from 'vitest';
 import type { ChainRecord } from '../../../../generated/audit/types.ts';
 import { canonicalJson } from './canonical.ts';
 import { MacKey } from './mac-key.ts';
-import { openPart, partJson, type StoredPart, storedPart } from './parts.ts';
+import { openPart, partJson, type StoredPart } from './parts.ts';
+import { PersonKey } from './person-key.ts';
 import { partDigest, recordHash, recordText } from './record.ts';
 import { RunDigest } from './runs.ts';
+import { firstPart } from './testing.ts';
 
 const bytes = (from: number, count: number) =>
   Buffer.from(Array.from({ length: count }, (_, at) => from + at));
@@ -25,13 +27,16 @@ const first = (() => {
   });
   return {
     ...place,
-    actor: storedPart(actor, { part: 'actor', ...place }, undefined),
-    content: storedPart(content, { part: 'content', ...place }, undefined),
+    actor: firstPart(actor, { part: 'actor', ...place }, undefined),
+    content: firstPart(content, { part: 'content', ...place }, undefined),
   };
 })();
 
 /** A person, whose key has the bytes 00..1f, changes himself: salt 10..1f. */
 const personKey = new MacKey(bytes(0, 32));
+const ref = bytes(64, 16);
+const person = new PersonKey(personKey, ref);
+const binding = { v: 1, proof: null };
 const second = (() => {
   const place = { eventId: 'audit_01kfd8cv8we35scattsb99acg4', salt: bytes(16, 16) };
   const actor = partJson({
@@ -47,8 +52,8 @@ const second = (() => {
   });
   return {
     ...place,
-    actor: storedPart(actor, { part: 'actor', ...place }, personKey),
-    content: storedPart(content, { part: 'content', ...place }, personKey),
+    actor: firstPart(actor, { part: 'actor', ...place }, personKey),
+    content: firstPart(content, { part: 'content', ...place }, personKey),
   };
 })();
 
@@ -121,17 +126,19 @@ describe('vector 2', () => {
 
   it('opens with the key of the person and with no other', () => {
     const place = { part: 'actor', eventId: second.eventId, salt: second.salt } as const;
-    expect(openPart(second.actor, place, personKey)).toMatchObject({ user_id: 'usr_42' });
-    expect(openPart(second.actor, place, new MacKey(bytes(1, 32)))).toBeUndefined();
-    expect(openPart(second.actor, place, undefined)).toBeUndefined();
-    expect(openPart(second.actor, { ...place, part: 'content' }, personKey)).toBeUndefined();
+    expect(openPart(second.actor, place, person, binding)).toMatchObject({ user_id: 'usr_42' });
+    expect(
+      openPart(second.actor, place, new PersonKey(new MacKey(bytes(1, 32)), ref), binding),
+    ).toBeUndefined();
+    expect(openPart(second.actor, place, undefined, binding)).toBeUndefined();
+    expect(openPart(second.actor, { ...place, part: 'content' }, person, binding)).toBeUndefined();
   });
 
   it('does not open when a byte was changed', () => {
     const place = { part: 'content', eventId: second.eventId, salt: second.salt } as const;
     const changed = Buffer.from(second.content.bytes);
     changed[10]! ^= 1;
-    expect(() => openPart({ ...second.content, bytes: changed }, place, personKey)).toThrow();
+    expect(() => openPart({ ...second.content, bytes: changed }, place, person, binding)).toThrow();
   });
 });
 
@@ -170,7 +177,7 @@ it('the text of a record is its canonical JSON, whatever its members are', () =>
   });
   fc.assert(
     fc.property(made, (members) => {
-      const record = { ...one, ...members } as ChainRecord;
+      const record = { ...one, ...members };
       expect(recordText(record)).toBe(canonicalJson(record));
     }),
   );

@@ -51,10 +51,10 @@ function ofChain(verification: VerifyReport | null): ReportFinding[] {
         'there are too many events to verify them with the report; verify the chain by itself',
       ),
     ];
-  const { valid, gap_count, tampered_count } = verification;
+  const { valid, gap_count, tampered_count, unreadable } = verification;
   if (valid) return [];
-  const text = `the chain is not intact: ${gap_count} events are missing, ${tampered_count} were changed`;
-  return [finding('critical', null, text, gap_count + tampered_count)];
+  const text = `the chain is not intact: ${gap_count} events are missing, ${tampered_count} were changed${unreadable === 0 ? '' : `, ${unreadable} cannot be read`}`;
+  return [finding('critical', null, text, gap_count + tampered_count + unreadable)];
 }
 
 const ofIncidents = ({ criticalEvents, failedSignIns, signInControl }: Facts): ReportFinding[] => [

@@ -49,9 +49,16 @@ export const reportStore = (sql: Sql) => ({
   },
 });
 
+/** What verifications of earlier versions did not look at. */
+const unexamined = JSON.stringify({
+  unreadable: 0,
+  unreadable_events: [],
+  remarks: ['whether everything can be read was not examined when this report was created'],
+});
+
 const shown = (sql: Sql) => sql`
   id, title, type, app_id, tenant_id, generated_by, jsonb_build_object(
     'from', to_char(period_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'to', to_char(period_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   ) as period,
-  '{"purged_events": null}'::jsonb || stats as stats, findings, '{"remarks": []}'::jsonb || verification as verification, 'json' as format, created_at, updated_at`;
+  '{"purged_events": null}'::jsonb || stats as stats, findings, ${unexamined}::text::jsonb || verification as verification, 'json' as format, created_at, updated_at`;

@@ -153,7 +153,7 @@ async function openedSection(
 ): Promise<Report['sections'][number]> {
   const stream = await known.of(tenant_id, app_id);
   const rows = sequences.length === 0 ? [] : await eventStore(db.sql).numbered(stream, sequences);
-  const events = await eventViews(sealer, rows);
+  const events = await eventViews({ db, sealer }, rows);
   const place = new Map(sequences.map((sequence, at) => [sequence, at]));
   events.sort((a, b) => place.get(a.sequence)! - place.get(b.sequence)!);
   return { ...section, events, events_purged: sequences.length - events.length };

@@ -53,7 +53,8 @@ export const purgeStore = (sql: Sql) => ({
       update audit.events
       set id = null, app_id = null, timestamp = null, recorded_at = null, recorded_by = null, source = null, actor_type = null,
         action = null, resource = null, category = null, outcome = null, severity = null, salt = null, actor = null, content = null,
-        actor_key = null, content_key = null, actor_ref = null, subject_ref = null, resource_ref = null, erasure_id = null,
+        actor_key = null, content_key = null, actor_ref = null, subject_ref = null, resource_ref = null, resource_proof = null,
+        erasure_id = null, actor_erased_by = null, content_erased_by = null,
         run_id = ${runId}
       where tenant_id = ${tenant_id} and stream_id = ${id} and sequence = any(${[...sequences]}::bigint[]) and run_id is null`;
     return count;

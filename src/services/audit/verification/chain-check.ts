@@ -42,7 +42,6 @@ export class ChainCheck {
   readonly runs = new Map<string, RunDigest>();
   verified = 0;
   purged = 0;
-  erased = 0;
   #next: number;
   /** The hashes that the next record may name: none when the row before is missing, two when it was changed. */
   #links: readonly Buffer[];
@@ -61,7 +60,6 @@ export class ChainCheck {
     }
     this.#next = row.sequence + 1;
     this.last = row;
-    if (row.is_erased) this.erased += 1;
     if (row.run_id === null) this.#addEvent(row);
     else this.#addPurged(row, row.run_id);
   }
@@ -126,5 +124,5 @@ const recordOf = (row: LinkRow, before: Buffer): ChainRecord => ({
   stream_id: row.stream_id,
   tenant_id: row.tenant_id,
   timestamp: row.timestamp,
-  v: 1,
+  v: row.v,
 });

@@ -100,7 +100,7 @@ it('an event whose bytes were changed is shown without them, and so is its list'
   );
   expect(await api.get(event!.id, own)).toEqual({
     ...event,
-    ...{ metadata: null, resource_id: null, subject_id: null },
+    ...{ metadata: null, resource_id: null, subject_id: null, unreadable: true },
   });
   expect((await api.list('?limit=7', own)).events).toHaveLength(7);
   await tamper(server.db, async (sql) => {

@@ -57,8 +57,24 @@ describe('a chain', () => {
 
   it('that was never begun is not called valid', async () => {
     expect(await api.verify({}, inTenant('nobody'))).toEqual({
-      ...{ valid: false, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0, stream_id: null },
-      ...{ purged: 0, erased: 0, gap_count: 0, tampered_count: 0, head_hash: '0'.repeat(64) },
+      ...{
+        valid: false,
+        verified: 0,
+        gaps: [],
+        tampered: [],
+        first_event: 0,
+        last_event: 0,
+        stream_id: null,
+      },
+      ...{
+        purged: 0,
+        erased: 0,
+        unreadable: 0,
+        unreadable_events: [],
+        gap_count: 0,
+        tampered_count: 0,
+        head_hash: '0'.repeat(64),
+      },
       remarks: ['nothing was ever recorded for this tenant and app'],
     });
   });
@@ -171,7 +187,9 @@ it('a chain that is not intact is told to subscribers', async () => {
   const { stream_id } = await verify();
   const told = await server.db
     .sql`select data, subject from audit.outbox where type = 'audit.integrity.failed' and subject = ${stream_id}`;
-  expect(told).toEqual([{ subject: stream_id, data: { stream_id, gap_count: 1, tampered_count: 0 } }]);
+  expect(told).toEqual([
+    { subject: stream_id, data: { stream_id, gap_count: 1, tampered_count: 0, unreadable: 0 } },
+  ]);
 });
 
 it.each([

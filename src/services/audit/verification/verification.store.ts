@@ -17,7 +17,6 @@ export interface LinkRow {
   readonly hash: Buffer;
   /** Null unless the event is purged. */
   readonly run_id: string | null;
-  readonly is_erased: boolean;
   /** The size of its parts. */
   readonly bytes: number;
   readonly tenant_id: string;
@@ -40,6 +39,13 @@ export interface LinkRow {
   readonly content: string;
   readonly actor_key: string | null;
   readonly content_key: string | null;
+  readonly v: 1 | 2;
+  readonly is_actor_encrypted: boolean;
+  readonly is_content_encrypted: boolean;
+  readonly actor_ref: Buffer | null;
+  readonly subject_ref: Buffer | null;
+  readonly resource_ref: Buffer | null;
+  readonly resource_proof: Buffer | null;
 }
 
 interface StreamId {
@@ -100,11 +106,9 @@ export const verificationStore = (sql: Sql) => ({
         resource, category, outcome, severity, encode(salt, 'base64') as salt,
         encode(sha256(actor), 'hex') as actor, encode(sha256(content), 'hex') as content,
         encode(actor_key, 'hex') as actor_key, encode(content_key, 'hex') as content_key,
-        erasure_id is not null or exists (
-          select from audit.erasures
-          where erasures.ref is not null and erasures.tenant_id = event.tenant_id and erasures.app_id = event.app_id
-            and erasures.ref in (event.actor_ref, event.subject_ref) and erasures.sequence >= event.sequence
-        ) as is_erased
+        v, coalesce(substring(actor for 1) = '\\x01'::bytea, false) as is_actor_encrypted,
+        coalesce(substring(content for 1) = '\\x01'::bytea, false) as is_content_encrypted,
+        actor_ref, subject_ref, resource_ref, resource_proof
       from audit.events as event
       where tenant_id = ${tenant} and stream_id = ${id} and sequence between ${from} and ${to}
       order by sequence limit ${most}`;

@@ -9,12 +9,10 @@ import type { KnownStream } from '../streams/known-streams.ts';
 import { streamStore } from '../streams/streams.store.ts';
 import { serviceFor } from '../writes.ts';
 import { verificationStore } from './verification.store.ts';
-import { notVerified, verifyChain } from './verifier.ts';
+import { mostRemarks, notVerified, verifyChain } from './verifier.ts';
 
 /** The verifications that a process makes at once. */
 const mostAtOnce = 2;
-
-const mostRemarks = 10;
 
 /** Verification: checks that the chain is intact. */
 export const verification = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'write'>) => {
@@ -80,10 +78,10 @@ function told(report: VerifyReport, headless: readonly string[]): VerifyReport {
 const tellOfFaults = (
   { write }: Pick<Deps, 'write'>,
   stream: Pick<KnownStream, 'id' | 'tenant' | 'app'>,
-  { gap_count, tampered_count, remarks }: VerifyReport,
+  { gap_count, tampered_count, unreadable, remarks }: VerifyReport,
 ) =>
   write(serviceFor(stream.tenant, stream.app), async ({ sql, emit }) => {
     const { id } = stream;
-    if (await verificationStore(sql).alarm(stream, gap_count + tampered_count + remarks.length))
-      emit('audit.integrity.failed', id, { stream_id: id, gap_count, tampered_count });
+    if (await verificationStore(sql).alarm(stream, gap_count + tampered_count + unreadable + remarks.length))
+      emit('audit.integrity.failed', id, { stream_id: id, gap_count, tampered_count, unreadable });
   });

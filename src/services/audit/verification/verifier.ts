@@ -4,6 +4,7 @@ import type { KnownStream } from '../streams/known-streams.ts';
 import { noHash } from '../record/record.ts';
 import { inSlices } from '../../../lib/slices.ts';
 import { ChainCheck } from './chain-check.ts';
+import { PartCheck } from './part-check.ts';
 import { falseRuns } from './run-check.ts';
 import { type LinkRow, verificationStore } from './verification.store.ts';
 
@@ -17,11 +18,13 @@ export interface Range {
 
 /** The rows of one statement: fewer when their parts are large, of which the database computes the digests without a pause. */
 const [firstRows, fewestRows, mostRows] = [200, 50, 2_000];
+/** The most remarks of each kind in a report. */
+export const mostRemarks = 10;
 const bytesOfPage = 2 * 1_024 * 1_024;
 
 /**
  * Verifies a chain page by page, in constant memory and without a transaction: rows up to the head do not change, but for erasures and
- * purges, which leave the hashes alone.
+ * purges, which leave the hashes alone; what a page lacks is looked up once more.
  */
 export async function verifyChain(
   deps: VerifierDeps,
@@ -38,10 +41,13 @@ export async function verifyChain(
   const check = new ChainCheck(from, before);
   // Nor can the first event be verified without the one before.
   if (before === undefined && from - 1 <= end.head_seq) check.gaps.add(from - 1);
+  const parts = new PartCheck(deps, stream);
   for (let next = from, most = firstRows; next <= to;) {
     const rows = await store.links(stream, next, to, most);
     if (rows.length === 0) break;
     await inSlices(rows, (row) => check.add(row));
+    const misleading = await parts.add(rows);
+    if (misleading.length > 0) check.refute(misleading, misleading.length);
     most = rowsAfter(rows);
     next = rows.at(-1)!.sequence + 1;
   }
@@ -49,7 +55,7 @@ export async function verifyChain(
   if (to >= end.head_seq) checkEnd(check, end, to);
   for (const { sequences, count } of await falseRuns(deps, stream, check.runs, { from, to }))
     check.refute(sequences, count);
-  return reportOf(check, stream.id, { from, to }, end.head_hash);
+  return reportOf(check, parts, stream.id, { from, to }, end.head_hash);
 }
 
 /** How many rows the next statement may read, if they are like these. */
@@ -71,14 +77,17 @@ function checkEnd(
 
 function reportOf(
   check: ChainCheck,
+  parts: PartCheck,
   stream_id: string,
   { from, to }: { readonly from: number; readonly to: number },
   head: Buffer,
 ): VerifyReport {
-  const { gaps, tampered, purged, erased } = check;
+  const { gaps, tampered, purged } = check;
+  const { unreadable, erased } = parts;
+  const remarks = parts.remarks().slice(0, mostRemarks);
   const isEmpty = to < from;
   return {
-    valid: gaps.count === 0 && tampered.count === 0,
+    valid: gaps.count + tampered.count + unreadable.count + remarks.length === 0,
     verified: check.verified,
     gaps: gaps.named,
     tampered: tampered.named,
@@ -87,10 +96,12 @@ function reportOf(
     stream_id,
     purged,
     erased,
+    unreadable: unreadable.count,
+    unreadable_events: unreadable.named,
     gap_count: gaps.count,
     tampered_count: tampered.count,
     head_hash: head.toString('hex'),
-    remarks: [],
+    remarks,
   };
 }
 
@@ -116,6 +127,8 @@ export const nothingVerified = (stream_id: string | null, head: Buffer): VerifyR
   stream_id,
   purged: 0,
   erased: 0,
+  unreadable: 0,
+  unreadable_events: [],
   gap_count: 0,
   tampered_count: 0,
   head_hash: head.toString('hex'),
