@@ -75,6 +75,9 @@ const withoutEffect = [
   ...['id', 'created_at', 'updated_at', 'org_id', 'user'].map((name) => `auth.Members_update ${name}`),
 ];
 
+/** Storage has one message for everything that is wrong with a bucket's name. */
+const ofBuckets = ({ service }: Operation) => (service === 'storage' ? ['400 invalid bucket name'] : []);
+
 behaviour('A member without effect', (api) => {
   const tenant = api.tenant();
   let own: Furnished;
@@ -140,8 +143,7 @@ behaviour('A member without effect', (api) => {
       for (const place of refusedBy(operation))
         expect([
           `400 ${written(place)}: is set by the server, leave it out`,
-          // Storage has one message for everything that is wrong with a bucket's name.
-          ...(place.name === 'bucket' ? ['400 invalid bucket name'] : []),
+          ...ofBuckets(operation),
         ]).toContain(await said(caller, operation, placed(example, place, 'any')));
     });
 
@@ -167,9 +169,10 @@ behaviour('A member without effect', (api) => {
       expect(await said(caller, operation, resource)).toMatch(/^200 /);
       const fixed = operation.body!.leeway!.fixed!.map((name) => ({ path: [], name }));
       for (const place of fixed.filter((one) => !isScope(one)))
-        expect(await said(caller, operation, placed(resource, place, 'another'))).toBe(
+        expect([
           `400 ${place.name}: is set by the server; leave it out or send the value that it has`,
-        );
+          ...ofBuckets(operation),
+        ]).toContain(await said(caller, operation, placed(resource, place, 'another')));
       for (const place of fixed.filter(isScope)) {
         // The operator reaches things of other tenants by their ids, where the service says so.
         const asked = operation.access === 'user' ? caller : operator;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SignedLink } from '../../../../generated/storage/types.ts';
 import { testServer, type TestServer } from '../../../testing/server.ts';
-import { base, pathOf, rawStatus, tools } from '../testing.ts';
+import { base, rawStatus, tools } from '../testing.ts';
 
 const secret = (digit: string) => digit.repeat(64);
 let server: TestServer;
