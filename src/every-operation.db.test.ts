@@ -74,26 +74,23 @@ const places: Readonly<Record<string, Place>> = {
 /** The error messages, after the field's name, for times that cannot be stored. */
 const shape = 'must be a time such as 2026-11-20T09:30:00Z';
 const range = 'must lie between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z';
-const leap = 'only the last minute of a month in UTC may have a second 60';
 const refused = [
   ['9999-12-31T23:59:59-23:59', range],
-  ['9999-12-31T23:59:60Z', range],
+  ['9999-12-31T23:59:60Z', shape],
   ['0000-01-01T00:00:00Z', range],
   ['0001-01-01T00:00:00+00:01', range],
   ['2016-12-31T24:59:60+01:00', shape],
-  ['2030-12-30T23:59:60Z', leap],
+  ['2030-12-31T23:59:60Z', shape],
   ['2030-02-29T00:00:00Z', shape],
   ['+12030-01-01T00:00:00Z', shape],
   ['infinity', shape],
   ['0001-01-01T00:00:00Z', 'must be in the future'],
-  ['2016-12-31T23:59:60Z', 'must be in the future'],
 ] as const;
 
 /** Times that can be stored, and the form in which they are returned. */
 const kept = [
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ['9999-12-31T00:00:00-23:59', '9999-12-31T23:59:00.000Z'],
-  ['2030-12-31t23:59:60z', '2031-01-01T00:00:00.000Z'],
   ['2030-01-01T00:30:00.123456+01:00', '2029-12-31T23:30:00.123Z'],
 ] as const;
 

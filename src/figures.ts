@@ -4,6 +4,7 @@ import type { Database } from './db/index.ts';
 import { type Backlog, relayBacklog } from './db/relay/backlog.ts';
 import type { Figure, FigureValue } from './http/metrics.ts';
 import type { QueueFigures } from './http/service.ts';
+import { strayErrors } from './lib/stray-errors.ts';
 
 /** Milliseconds that a scrape waits for the database; then it answers without it, because metrics must work when the database does not. */
 const patience = 1_000;
@@ -23,6 +24,9 @@ export const serverFigures = ({ db, engine, turns, queues }: FigureSources): Fig
   ...queueFigures(queues),
   ...connectionFigures(db),
   ...workFigures(),
+  counter('plinth_stray_errors_total', 'Errors outside of every request and of all background work.', () => [
+    { labels: {}, value: strayErrors() },
+  ]),
   ...jobFigures(engine),
   ...storeFigures(db),
   ...relayFigures(db),

@@ -12,6 +12,7 @@ import { migrate } from './db/migrate.ts';
 import { checkPort } from './http/listen.ts';
 import { createLog } from './http/log.ts';
 import type { ServiceModule } from './http/service.ts';
+import { surviveStrayErrors } from './lib/stray-errors.ts';
 import { exportSpans } from './lib/tracing/export.ts';
 import { loadSealer } from './master-key.ts';
 import { loadRootToken } from './root-token.ts';
@@ -137,12 +138,15 @@ async function serveHere({ config, modules, log }: Command): Promise<void> {
   const sealer = await loadSealer(config);
   const onLease = cluster.isWorker ? tellLease : undefined;
   const served = await serve({ config, modules, rootToken: root.token, sealer, log, onLease });
-  close = async () => {
-    log.info('shutting down');
-    await served.close();
-    await endSpans?.();
-    log.flush();
-  };
+  let closing: Promise<void> | undefined;
+  close = () =>
+    (closing ??= (async () => {
+      log.info('shutting down');
+      await served.close();
+      await endSpans?.();
+      log.flush();
+    })());
+  surviveStrayErrors(log, () => void close().finally(() => process.exit(1)));
   if (cluster.isPrimary)
     announce({ config, modules, root, sealer, url: served.url, engine: served.engine, log });
 }

@@ -4,7 +4,7 @@ import { createEngine } from '../../src/db/engine/index.ts';
 import type { Database } from '../../src/db/index.ts';
 import type { Context } from '../../src/http/context.ts';
 import { withinTenant } from '../../src/http/asker.ts';
-import { portCall } from '../../src/http/local-port.ts';
+import { portCall } from '../../src/http/port-call.ts';
 import { createSealer } from '../../src/lib/seal.ts';
 import { readSettings } from '../../src/lib/settings.ts';
 import { authz } from '../../src/services/authz/index.ts';

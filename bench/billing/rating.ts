@@ -22,6 +22,7 @@ const plan: PricedPlan = {
   planId: 'plan_bench',
   revision: 1,
   name: 'Bench',
+  interval: 'monthly',
   features: keys.map((key) => ({ key, name: key, type: 'metered' as const })),
   tiers: new Map(keys.map((key) => [key, tiers])),
 };
@@ -37,7 +38,7 @@ const tallies: Tally[] = keys.map((featureKey, at) => ({
 }));
 
 function invoice() {
-  const account = { segments, tallies, seatsBefore: new Map<string, Big>(), planOf: () => plan };
+  const account = { segments, tallies, others: [], seatsBefore: new Map<string, Big>(), planOf: () => plan };
   const lines = unsettledLines(owedBy(account, segments[0]!.end), new Map(), 'ended');
   const figures = figuresOf(lines, {
     coupons: [],

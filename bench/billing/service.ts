@@ -51,9 +51,10 @@ export async function subscribe({ sql }: Database, tenants: readonly string[]): 
     values (${app}, 'plan_bench', 1, 'bench', 'usd', ${JSON.stringify(offered)}::text::json, null, ${start})
     on conflict do nothing`;
   await sql`
-    insert into billing.subscription (tenant_id, id, app_id, plan_id, status, starts_at, anchor, billing_period, current_period_start,
-      current_period_end, metadata, created_at, updated_at)
-    select tenant, 'sub_' || tenant, ${app}, 'plan_bench', 'active', ${start}, ${start}, 'monthly', ${start}, ${end}, '{}', ${start}, ${start}
+    insert into billing.subscription (tenant_id, id, app_id, plan_id, status, starts_at, anchor, window_anchor, counts_from, billing_period,
+      current_period_start, current_period_end, metadata, created_at, updated_at)
+    select tenant, 'sub_' || tenant, ${app}, 'plan_bench', 'active', ${start}, ${start}, ${start}, ${start}, 'monthly', ${start}, ${end}, '{}', ${start},
+      ${start}
     from unnest(${[...tenants]}::text[]) as tenant`;
   await sql`
     insert into billing.segment (tenant_id, subscription_id, app_id, starts_at, ends_at, kind, period_start, period_end, window_start,

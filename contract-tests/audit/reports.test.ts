@@ -137,7 +137,7 @@ behaviour('Reports', (api) => {
     await recorded(tenant, { ...during, timestamp: '2026-04-01T00:00:00Z' });
     const report = await reported(tenant);
     expect(report.stats).toEqual({
-      ...{ total_events: 2, critical_events: 1, failed_events: 0, denied_events: 1 },
+      ...{ total_events: 2, critical_events: 1, failed_events: 0, denied_events: 1, purged_events: 0 },
     });
     const shown = ({ sections }: typeof report) =>
       sections.find(({ control }) => control === 'CC6.3')!.events;

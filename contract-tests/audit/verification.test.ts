@@ -34,12 +34,13 @@ contract('Verification', (api) => {
 });
 
 behaviour('Verification', (api) => {
-  it('of a tenant without events finds nothing wrong', async () => {
+  it('of a tenant that never was does not call it valid, and says so', async () => {
     const tenant = api.tenant();
     expect(await tenant.plinth.audit.verification.verify()).toEqual({
-      ...{ valid: true, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0 },
+      ...{ valid: false, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0 },
       ...{ stream_id: null, purged: 0, erased: 0, gap_count: 0, tampered_count: 0 },
       head_hash: '0'.repeat(64),
+      remarks: ['nothing was ever recorded for this tenant and app'],
     });
   });
 

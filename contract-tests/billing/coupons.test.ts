@@ -124,14 +124,6 @@ contract('Coupons', (api) => {
         billing.coupons.redeem({ coupon: absent.coupon, body }),
       );
     });
-
-    it('409 when it was redeemed for the subscription', async () => {
-      const [{ code }, { tenant, body }] = [await newCoupon(api), await subscribed(api)];
-      await tenant.plinth.billing.coupons.redeem({ coupon: code, body });
-      await tenant.refused(409, 'coupon was redeemed for this subscription already', ({ billing }) =>
-        billing.coupons.redeem({ coupon: code, body }),
-      );
-    });
   });
 });
 

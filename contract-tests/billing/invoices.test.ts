@@ -28,7 +28,7 @@ contract('Invoices', (api) => {
 
     it('400 while the subscription is paused', async () => {
       const { tenant, subscription } = await subscriber(api);
-      await tenant.plinth.billing.subscriptions.pause({ id: subscription.id });
+      await api.operator().plinth.billing.subscriptions.pause({ id: subscription.id });
       await tenant.refused(400, 'subscription is paused', ({ billing }) =>
         billing.invoices.create({ body: { subscription_id: subscription.id } }),
       );
@@ -79,14 +79,12 @@ contract('Invoices', (api) => {
       expect(final).toMatchObject({ status: 'pending' });
     });
 
-    it('400 for one that is final', async () => {
+    it('400 for one that is voided', async () => {
       const { draft } = await drafted(api);
-      await api.operator().plinth.billing.invoices.finalize({ invoice: draft.id });
+      await api.operator().plinth.billing.invoices.void({ invoice: draft.id });
       await api
         .operator()
-        .refused(400, /^invoice is (pending|paid)$/, ({ billing }) =>
-          billing.invoices.finalize({ invoice: draft.id }),
-        );
+        .refused(400, 'invoice is voided', ({ billing }) => billing.invoices.finalize({ invoice: draft.id }));
     });
 
     it('404', () =>
@@ -96,7 +94,7 @@ contract('Invoices', (api) => {
   });
 
   describe('void', () => {
-    it('200, and 400 once more', async () => {
+    it('200, and 400 for another reason', async () => {
       const { draft } = await drafted(api);
       const voided = await api.operator().plinth.billing.invoices.void({
         invoice: draft.id,
@@ -115,14 +113,16 @@ contract('Invoices', (api) => {
   });
 
   describe('pay', () => {
-    it('200, and 400 once more', async () => {
+    it('200, and 400 for another payment', async () => {
       const { draft } = await drafted(api);
       expect(await api.operator().plinth.billing.invoices.pay({ invoice: draft.id })).toMatchObject({
         status: 'paid',
       });
       await api
         .operator()
-        .refused(400, 'invoice is paid', ({ billing }) => billing.invoices.pay({ invoice: draft.id }));
+        .refused(400, 'invoice is paid', ({ billing }) =>
+          billing.invoices.pay({ invoice: draft.id, body: { payment_ref: 'transfer 7' } }),
+        );
     });
 
     it('404', () =>

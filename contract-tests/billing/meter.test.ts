@@ -95,10 +95,14 @@ contract('Meter', (api) => {
       expect(await meter.void({ id, body: { reason: 'test traffic' } })).toMatchObject({ status: 'voided' });
     });
 
-    it('400 when it is voided already', async () => {
+    it('400 when it was voided for another reason', async () => {
       const id = await used(api.tenant());
       await api.operator().plinth.billing.meter.void({ id });
-      await api.operator().refused(400, 'usage event is voided', ({ billing }) => billing.meter.void({ id }));
+      await api
+        .operator()
+        .refused(400, 'usage event is voided', ({ billing }) =>
+          billing.meter.void({ id, body: { reason: 'test traffic' } }),
+        );
     });
 
     it('403 for everybody but the operator', async () => {

@@ -214,7 +214,7 @@ export interface Events<Call = unknown> {
   record(request: { id: T.EventId }, call: Call): Promise<T.StoredRecord>;
 }
 
-/** Reports: evidence for auditors, computed from the events of a period. */
+/** Reports: evidence for auditors, computed from the events of a period. Whoever creates one needs `audit:read` as well. */
 export interface Reports<Call = unknown> {
   /**
    * Lists the reports of the tenant without their sections, newest first.
@@ -233,7 +233,7 @@ export interface Reports<Call = unknown> {
   list(request: { limit: number; offset: number; cursor?: T.Cursor | undefined; tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.ReportList>;
 
   /**
-   * Creates a custom report with a section for each category.
+   * Creates a custom report with a section for each category. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -253,7 +253,7 @@ export interface Reports<Call = unknown> {
 
   /**
    * Creates an EU AI Act report: record keeping, decisions, incidents, data governance, human
-   * oversight.
+   * oversight. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -272,7 +272,7 @@ export interface Reports<Call = unknown> {
   euaiact(request: { body: T.AiActReportInput }, call: Call): Promise<T.Report>;
 
   /**
-   * Creates a HIPAA report: access to health data, authentication, security incidents, disposal.
+   * Creates a HIPAA report: access to health data, authentication, security incidents, disposal. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -292,7 +292,7 @@ export interface Reports<Call = unknown> {
 
   /**
    * Creates a SOC 2 report: logical access, registration and authentication, access to data,
-   * security incidents, change management.
+   * security incidents, change management. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -348,7 +348,7 @@ export interface Reports<Call = unknown> {
 /** Retention: how long events are kept, and the archives of purged events. */
 export interface Retention<Call = unknown> {
   /**
-   * Lists the retention policies of the tenant, newest first.
+   * Lists the retention policies of the tenant, newest first. The operator names a tenant when all tenants together have more than 200.
    *
    * Needs the scope `audit:read`.
    *
@@ -364,7 +364,7 @@ export interface Retention<Call = unknown> {
   list(request: { tenant_id?: T.TenantId | undefined }, call: Call): Promise<T.RetentionPolicyList>;
 
   /**
-   * Creates or replaces the retention policy of a category. A replaced policy keeps its id. A tenant has at most 200.
+   * Creates or replaces the retention policy of a category. A replaced policy keeps its id. A tenant has at most 200. What the operator set for a tenant, the tenant can neither replace nor delete, and where that is the policy of all categories, the tenant sets none.
    *
    * Needs the scope `audit:admin`.
    *
@@ -400,7 +400,7 @@ export interface Retention<Call = unknown> {
 
   /**
    * Returns the content of an archive: gzipped lines of JSON, each a record with its hash and its
-   * parts.
+   * parts. It needs `audit:read` as well.
    *
    * Needs the scope `audit:admin`.
    *
@@ -434,7 +434,7 @@ export interface Retention<Call = unknown> {
   enforce(request: Record<never, never>, call: Call): Promise<T.EnforceResult>;
 
   /**
-   * Deletes a retention policy. Purged events remain purged.
+   * Deletes a retention policy that is the caller's to delete. Purged events remain purged.
    *
    * Needs the scope `audit:admin`.
    *
@@ -507,7 +507,7 @@ export interface Streams<Call = unknown> {
   get(request: { id: T.StreamId }, call: Call): Promise<T.Stream>;
 
   /**
-   * Exports what is stored of a chain, in its order. The record, the hash and the parts of each event are enough to verify it without this server. Personal data in the parts is encrypted.
+   * Exports what is stored of a chain, in its order. The record, the hash and the parts of each event are enough to verify it without this server. Personal data in the parts is encrypted. It needs `audit:read` as well.
    *
    * Needs the scope `audit:admin`.
    *

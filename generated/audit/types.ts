@@ -51,12 +51,15 @@ export interface components {
          *           "name": "auth",
          *           "count": 390
          *         }
-         *       ]
+         *       ],
+         *       "other": 0
          *     }
          */
         AggregateResult: {
-            /** @description The groups, by count descending, then by name. */
+            /** @description The 1,000 largest groups, by count descending, then by name. */
             buckets: components["schemas"]["NamedCount"][];
+            /** @description The number of events in groups beyond these; 0 when all groups are here. */
+            other: components["schemas"]["Count"];
         };
         /**
          * @description A request for an EU AI Act report.
@@ -385,7 +388,7 @@ export interface components {
         CsvEvents: string;
         /**
          * @description The events of a report as CSV (RFC 4180). Cells that a spreadsheet would evaluate begin with an
-         *     apostrophe.
+         *     apostrophe. A section that does not show all of its events ends with a line that says so.
          * @example section,sequence,timestamp,action,resource,resource_id,category,outcome,severity,user_id,ip,reason
          *     Logical access,2,2026-01-20T08:30:01.500Z,user.updated,user,usr_42,data,failure,warning,usr_42,203.0.113.7,
          */
@@ -498,9 +501,9 @@ export interface components {
             readonly id: components["schemas"]["ErasureId"];
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description The reason. */
+            /** @description The reason, in which the names of others are replaced once they are erased. */
             reason: components["schemas"]["Reason"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             requested_by: components["schemas"]["PersonId"];
             /** @description The number of events that lost personal data. */
             readonly events_affected: components["schemas"]["Count"];
@@ -527,9 +530,9 @@ export interface components {
         ErasureCreate: {
             /** @description The person, as named by `user_id` and `subject_id` of events. */
             subject_id: components["schemas"]["PersonId"];
-            /** @description The reason. */
+            /** @description The reason, in which the names of others are replaced once they are erased. */
             reason: components["schemas"]["Reason"];
-            /** @description The person who requested it. */
+            /** @description The person who requested it; `erased` once that person is erased. */
             requested_by: components["schemas"]["PersonId"];
             /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
             tenant_id?: components["schemas"]["TenantId"];
@@ -877,6 +880,11 @@ export interface components {
          */
         PersonId: string;
         /**
+         * @description Who set a policy.
+         * @enum {string}
+         */
+        PolicySetter: "operator" | "tenant";
+        /**
          * @description A page of events.
          * @example {
          *       "events": [
@@ -959,6 +967,11 @@ export interface components {
          */
         Recorder: string;
         /**
+         * @description A sentence about a verification.
+         * @example nothing was ever recorded for this tenant and app
+         */
+        Remark: string;
+        /**
          * @description A report as it was computed once. Personal data of its events is read each time, so that it can
          *     be erased.
          * @example {
@@ -976,7 +989,8 @@ export interface components {
          *         "total_events": 20412,
          *         "critical_events": 2,
          *         "failed_events": 310,
-         *         "denied_events": 41
+         *         "denied_events": 41,
+         *         "purged_events": 0
          *       },
          *       "findings": [
          *         {
@@ -1036,7 +1050,8 @@ export interface components {
          *         "erased": 3,
          *         "gap_count": 0,
          *         "tampered_count": 0,
-         *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *         "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *         "remarks": []
          *       },
          *       "format": "json",
          *       "created_at": "2026-04-01T09:00:00.000Z",
@@ -1145,7 +1160,8 @@ export interface components {
          *           "total_events": 20412,
          *           "critical_events": 2,
          *           "failed_events": 310,
-         *           "denied_events": 41
+         *           "denied_events": 41,
+         *           "purged_events": 0
          *         },
          *         "findings": [
          *           {
@@ -1168,7 +1184,8 @@ export interface components {
          *           "erased": 3,
          *           "gap_count": 0,
          *           "tampered_count": 0,
-         *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *           "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *           "remarks": []
          *         },
          *         "format": "json",
          *         "created_at": "2026-04-01T09:00:00.000Z",
@@ -1242,7 +1259,8 @@ export interface components {
          *       "total_events": 20412,
          *       "critical_events": 2,
          *       "failed_events": 310,
-         *       "denied_events": 41
+         *       "denied_events": 41,
+         *       "purged_events": 0
          *     }
          */
         ReportStats: {
@@ -1254,6 +1272,11 @@ export interface components {
             failed_events: components["schemas"]["Count"];
             /** @description The number of events with outcome `denied`. */
             denied_events: components["schemas"]["Count"];
+            /**
+             * @description The number of events of the period that had been purged by then, as the runs of the retention tell: a run counts whole when some of its
+             *     events happened in the period. Null in reports that were created before this was counted.
+             */
+            purged_events: components["schemas"]["Count"] | null;
         };
         /**
          * @description The standard that a report follows.
@@ -1283,6 +1306,7 @@ export interface components {
          *       "category": "auth",
          *       "duration": "2160h",
          *       "archive": true,
+         *       "set_by": "tenant",
          *       "app_id": "default",
          *       "tenant_id": "acme",
          *       "created_at": "2026-01-10T09:00:00.000Z",
@@ -1301,10 +1325,12 @@ export interface components {
              *     archive.
              */
             archive: boolean;
+            /** @description Who set it. */
+            readonly set_by: components["schemas"]["PolicySetter"];
             /** @description The app. */
             readonly app_id: components["schemas"]["AppId"];
-            /** @description The tenant. */
-            readonly tenant_id: components["schemas"]["TenantId"];
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id: components["schemas"]["TenantId"];
             /** @description When it was created. */
             readonly created_at: components["schemas"]["Timestamp"];
             /** @description When it was last changed. */
@@ -1315,7 +1341,8 @@ export interface components {
          * @example {
          *       "category": "auth",
          *       "duration": "2160h",
-         *       "archive": true
+         *       "archive": true,
+         *       "tenant_id": "acme"
          *     }
          */
         RetentionPolicyCreate: {
@@ -1329,6 +1356,8 @@ export interface components {
              * @default false
              */
             archive: boolean;
+            /** @description The tenant; the caller's own when absent. Only the operator may name another one. */
+            tenant_id?: components["schemas"]["TenantId"];
         };
         /**
          * @description Id of a retention policy.
@@ -1451,7 +1480,8 @@ export interface components {
          *         "data": 9100,
          *         "auth": 8012,
          *         "access": 3300
-         *       }
+         *       },
+         *       "events_in_other_categories": 0
          *     }
          */
         Statistics: {
@@ -1463,6 +1493,8 @@ export interface components {
             events_by_outcome: components["schemas"]["OutcomeCounts"];
             /** @description The number of events by category. */
             events_by_category: components["schemas"]["CategoryCounts"];
+            /** @description The number of events in categories beyond these; 0 when all categories are there. */
+            events_in_other_categories: components["schemas"]["Count"];
         };
         /**
          * @description A record with its hash and its parts: `hash` is the SHA-256 of a zero byte and the canonical JSON of `record`.
@@ -1682,15 +1714,16 @@ export interface components {
          *       "erased": 3,
          *       "gap_count": 0,
          *       "tampered_count": 0,
-         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce"
+         *       "head_hash": "daa7d24660027a69d5574936e3c760fe0b3bc796bd4dcdc2242b2a2135cae8ce",
+         *       "remarks": []
          *     }
          */
         VerifyReport: {
-            /** @description Whether nothing is missing and nothing was changed. */
+            /** @description Whether nothing is missing and nothing was changed. False as well when that cannot be known; the remarks then say why. */
             valid: boolean;
             /** @description The number of events, including the remains of purged ones, that passed. */
             verified: components["schemas"]["Count"];
-            /** @description The missing sequence numbers, ascending; the first 1,000. */
+            /** @description The missing sequence numbers, ascending; the first 1,000. That before the range counts, because the range hangs on it. */
             gaps: components["schemas"]["Sequence"][];
             /** @description The sequence numbers of changed events, ascending; the first 1,000. */
             tampered: components["schemas"]["Sequence"][];
@@ -1710,6 +1743,8 @@ export interface components {
             tampered_count: components["schemas"]["Count"];
             /** @description The hash at the end of the stream when the verification began; 64 zeros if it is empty. */
             head_hash: components["schemas"]["Hash"];
+            /** @description What the numbers do not say, such as that nothing was ever recorded, or that the stream itself is missing. */
+            remarks: components["schemas"]["Remark"][];
         };
         /**
          * @description The range to verify; by default the whole chain.
@@ -1723,7 +1758,8 @@ export interface components {
             /** @description The stream; defaults to that of the caller's tenant and app. */
             stream_id?: components["schemas"]["StreamId"];
             /**
-             * @description The first sequence number; 0 means the first event.
+             * @description The first sequence number; 0 means the first event. An event that is named must exist: beyond the last event it is missing. To go on
+             *     from an earlier verification, name the last event of that one once more.
              * @default 0
              */
             from_seq: components["schemas"]["SequenceOrZero"];
@@ -1798,11 +1834,13 @@ export type PartBytes = components['schemas']['PartBytes'];
 export type Period = components['schemas']['Period'];
 export type PeriodInput = components['schemas']['PeriodInput'];
 export type PersonId = components['schemas']['PersonId'];
+export type PolicySetter = components['schemas']['PolicySetter'];
 export type QueryResult = components['schemas']['QueryResult'];
 export type QueueFull = components['schemas']['QueueFull'];
 export type RateLimited = components['schemas']['RateLimited'];
 export type Reason = components['schemas']['Reason'];
 export type Recorder = components['schemas']['Recorder'];
+export type Remark = components['schemas']['Remark'];
 export type Report = components['schemas']['Report'];
 export type ReportFileName = components['schemas']['ReportFileName'];
 export type ReportFinding = components['schemas']['ReportFinding'];

@@ -90,7 +90,7 @@ export interface Coupons<Call = unknown> {
   delete(request: { coupon: T.CouponRef }, call: Call): Promise<void>;
 
   /**
-   * Redeems a coupon for a live subscription. A subscription has at most 10. Refused with `coupon_not_started`, `coupon_expired`, `coupon_exhausted`, `coupon_invalid` or `already_exists`.
+   * Redeems a coupon for a live subscription. A subscription has at most 10, each once: a repetition returns the redemption that there is. Refused with `coupon_not_started`, `coupon_expired`, `coupon_exhausted` or `coupon_invalid`.
    *
    * Needs the scope `billing:write`.
    *
@@ -100,7 +100,7 @@ export interface Coupons<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The coupon does not exist in the app, or the subscription does not exist in the tenant.
-   * - 409: The coupon has already been redeemed for this subscription.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -216,7 +216,7 @@ export interface Customers<Call = unknown> {
   delete(request: { id: T.CustomerId }, call: Call): Promise<void>;
 
   /**
-   * Adds credit to a customer, which pays its next invoices. Refused with `invalid_amount` or `duplicate_idempotency_key`.
+   * Adds credit to a customer, which pays its next invoices. Without an `idempotency_key`, the header `Idempotency-Key` counts as one. Refused with `invalid_amount` or `duplicate_idempotency_key`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -421,8 +421,9 @@ export interface Invoices<Call = unknown> {
   get(request: { invoice: T.InvoiceRef }, call: Call): Promise<T.Invoice>;
 
   /**
-   * Finalizes a draft: it is computed once more, numbered and frozen, and must be paid. Refused with
-   * `invoice_finalized` or `invoice_incomplete`.
+   * Finalizes a draft: it is computed once more, numbered and frozen, and must be paid. One that is
+   * final already is returned as it is. Refused with `invoice_finalized` when it was voided, or
+   * `invoice_incomplete`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -432,13 +433,14 @@ export interface Invoices<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
   finalize(request: { invoice: T.InvoiceRef }, call: Call): Promise<T.Invoice>;
 
   /**
-   * Records that an invoice was paid outside the providers. A draft becomes final. Refused with `invoice_paid` or `invoice_voided`.
+   * Records that an invoice was paid outside the providers. A draft becomes final. One that was paid in this way is returned as it is. Refused with `invoice_paid` or `invoice_voided`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -448,6 +450,7 @@ export interface Invoices<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -473,7 +476,7 @@ export interface Invoices<Call = unknown> {
   pdf(request: { invoice: T.InvoiceRef }, call: Call): Promise<string | Uint8Array | AsyncIterable<Uint8Array>>;
 
   /**
-   * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. Refused with `invoice_paid` or `invoice_voided`.
+   * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. One that was voided in this way is returned as it is. Refused with `invoice_paid` or `invoice_voided`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -483,6 +486,7 @@ export interface Invoices<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -497,7 +501,7 @@ export interface Invoices<Call = unknown> {
  */
 export interface Meter<Call = unknown> {
   /**
-   * Records a usage event. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that a repeated event had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
+   * Records a usage event. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that an event with its `idempotency_key` had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
    *
    * Needs the scope `billing:write`.
    *
@@ -512,7 +516,7 @@ export interface Meter<Call = unknown> {
    * - 429: The buffer of usage events is full, or the API key has exceeded its rate limit. Nothing of the
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  record(request: { body: T.UsageEventCreate }, call: Call): Promise<T.AcceptedUsageEvent>;
+  record(request: { "Idempotency-Key"?: string | undefined; body: T.UsageEventCreate }, call: Call): Promise<T.AcceptedUsageEvent>;
 
   /**
    * Lists usage events, newest first.
@@ -544,7 +548,7 @@ export interface Meter<Call = unknown> {
    * - 429: The buffer of usage events is full, or the API key has exceeded its rate limit. Nothing of the
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  recordBatch(request: { body: T.UsageEventBatch }, call: Call): Promise<T.UsageEventReceipt>;
+  recordBatch(request: { "Idempotency-Key"?: string | undefined; body: T.UsageEventBatch }, call: Call): Promise<T.UsageEventReceipt>;
 
   /**
    * Returns one usage event.
@@ -563,8 +567,8 @@ export interface Meter<Call = unknown> {
   get(request: { id: T.UsageEventId }, call: Call): Promise<T.UsageEvent>;
 
   /**
-   * Voids a usage event: it no longer counts, and the next invoice corrects what was billed.
-   * Refused with `invalid_state`.
+   * Voids a usage event: it no longer counts, and the next invoice corrects what was billed. One that
+   * was voided for this reason is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -574,6 +578,7 @@ export interface Meter<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The usage event does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -689,7 +694,7 @@ export interface PaymentMethods<Call = unknown> {
 /** Payments: attempts to move money for invoices, and refunds. */
 export interface Payments<Call = unknown> {
   /**
-   * Pays an invoice through the configured provider. A draft becomes final. The response is `pending`: the outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body returns the first payment. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`, `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
+   * Pays an invoice through the configured provider. A draft becomes final. The response is `pending`: the outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body returns the first payment, or its decline; without one, the header `Idempotency-Key` counts as one. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`, `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
    *
    * Needs the scope `billing:write`.
    *
@@ -741,7 +746,7 @@ export interface Payments<Call = unknown> {
   get(request: { id: T.PaymentId }, call: Call): Promise<T.Payment>;
 
   /**
-   * Cancels a payment whose outcome is not yet known. Money that arrives later goes to the customer's balance. Refused with `invalid_state`.
+   * Cancels a payment whose outcome is not yet known. Money that arrives later goes to the customer's balance. One that was canceled is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:admin`.
    *
@@ -757,7 +762,7 @@ export interface Payments<Call = unknown> {
   cancel(request: { id: T.PaymentId }, call: Call): Promise<T.Payment>;
 
   /**
-   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, or with `provider_timeout`.
+   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. A repeat with the same `Idempotency-Key` never refunds twice, however the first request ended: one whose outcome is unknown is looked up. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, with `duplicate_idempotency_key`, or with `provider_timeout`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -767,6 +772,7 @@ export interface Payments<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The payment does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -800,7 +806,7 @@ export interface Plans<Call = unknown> {
   create(request: { body: T.PlanCreate }, call: Call): Promise<T.Plan>;
 
   /**
-   * Lists the plans of the app, newest first.
+   * Lists the plans of the app, newest first. Only the operator sees drafts.
    *
    * Needs the scope `billing:read`.
    *
@@ -815,7 +821,7 @@ export interface Plans<Call = unknown> {
   list(request: { limit: number; offset: number; status?: T.PlanStatus | undefined }, call: Call): Promise<T.PlanPage>;
 
   /**
-   * Returns one plan.
+   * Returns one plan. Only the operator sees drafts.
    *
    * Needs the scope `billing:read`.
    *
@@ -968,7 +974,7 @@ export interface Subscriptions<Call = unknown> {
   update(request: { id: T.SubscriptionId; body: T.SubscriptionUpdate }, call: Call): Promise<T.Subscription>;
 
   /**
-   * Cancels a subscription at the end of its period, or now. Repeating a cancellation at the end of the period is not an error. Refused with `subscription_canceled`.
+   * Cancels a subscription at the end of its period, or now. A repetition returns the subscription as it is. Refused with `subscription_canceled`.
    *
    * Needs the scope `billing:write`.
    *
@@ -978,6 +984,7 @@ export interface Subscriptions<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The subscription does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -986,7 +993,7 @@ export interface Subscriptions<Call = unknown> {
   cancel(request: { id: T.SubscriptionId; body?: T.Cancellation | undefined }, call: Call): Promise<T.CanceledSubscription>;
 
   /**
-   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
+   * Changes the plan of an active or trialing subscription at once. One that is on the plan already is returned as it is. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *
@@ -996,6 +1003,7 @@ export interface Subscriptions<Call = unknown> {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong
    * - 404: The subscription does not exist for this tenant, or the plan does not exist.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -1005,9 +1013,10 @@ export interface Subscriptions<Call = unknown> {
 
   /**
    * Pauses an active subscription: it gives no entitlements and bills nothing until it is resumed.
-   * Refused with `invalid_state`, also after hundreds of changes in one billing period.
+   * One that is paused until the same time is returned as it is. Refused with `invalid_state`, also
+   * after hundreds of changes in one billing period.
    *
-   * Needs the scope `billing:write`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/subscriptions/{id}/pause`
    *
@@ -1023,9 +1032,9 @@ export interface Subscriptions<Call = unknown> {
   pause(request: { id: T.SubscriptionId; body?: T.Pause | undefined }, call: Call): Promise<T.Subscription>;
 
   /**
-   * Resumes a paused subscription. Within its period, the period continues; after that, a new period begins. Refused with `invalid_state`.
+   * Resumes a paused subscription. Within its period, the period continues; after that, a new period begins. One that is not paused is returned as it is. Refused with `invalid_state`.
    *
-   * Needs the scope `billing:write`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/subscriptions/{id}/resume`
    *
@@ -1039,7 +1048,7 @@ export interface Subscriptions<Call = unknown> {
   resume(request: { id: T.SubscriptionId }, call: Call): Promise<T.Subscription>;
 
   /**
-   * Withdraws a cancellation that has not taken effect. Refused with `invalid_state`.
+   * Withdraws a cancellation that has not taken effect. A subscription that is not to be canceled is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:write`.
    *
@@ -1141,7 +1150,7 @@ export interface Notifications<Call = unknown> {
    * - 415: The body of the notification is compressed.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  billingProvider(request: { "BillingProvider-Signature"?: T.BillingProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  billingProvider(request: { "BillingProvider-Signature"?: T.BillingProviderSignature | undefined; "Paddle-Signature"?: T.BillingProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 
   /**
    * Receives a notification of the card provider. `payment_intent.succeeded`, `payment_intent.payment_failed`, `payment_intent.canceled` and `charge.refunded` change the payment and its invoice; other types are only acknowledged. Refused with `invalid_signature` or `invalid_payload`.
@@ -1156,5 +1165,5 @@ export interface Notifications<Call = unknown> {
    * - 415: The body of the notification is compressed.
    * - 500: An internal error occurred; the log records its cause under the request id.
    */
-  cardProvider(request: { "CardProvider-Signature"?: T.CardProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
+  cardProvider(request: { "CardProvider-Signature"?: T.CardProviderSignature | undefined; "Stripe-Signature"?: T.CardProviderSignature | undefined; "Content-Encoding"?: T.ContentEncoding | undefined; "Content-Type"?: string | undefined; body: AsyncIterable<Uint8Array> }, call: Call): Promise<T.NotificationReceipt>;
 }

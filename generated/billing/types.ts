@@ -62,20 +62,6 @@ export interface components {
             [key: string]: components["schemas"]["Allowance"];
         };
         /**
-         * @description The coupon has already been redeemed for this subscription.
-         * @example {
-         *       "error": {
-         *         "code": "already_exists",
-         *         "message": "coupon was redeemed for this subscription",
-         *         "type": "conflict"
-         *       }
-         *     }
-         */
-        AlreadyRedeemed: {
-            /** @description The error message. */
-            error: components["schemas"]["ErrorInfo"];
-        };
-        /**
          * @description An app: the product on whose behalf a tenant's data is kept.
          * @example default
          */
@@ -1451,15 +1437,15 @@ export interface components {
             feature_key: components["schemas"]["FeatureKey"];
             /** @description The subscription. */
             subscription_id: components["schemas"]["SubscriptionId"];
-            /** @description The use since `period_start`. */
+            /** @description What the tenant has used since `period_start`, over its subscriptions in the app. */
             current_usage: components["schemas"]["Usage"];
             /** @description The limit. */
             limit: components["schemas"]["Limit"];
             /** @description The remaining amount. */
             remaining: components["schemas"]["Remaining"];
             /**
-             * @description When the count began: at the start of the month or, for a feature that never restarts, with the
-             *     subscription.
+             * @description When the count began: at the start of the tenant's month or, for a feature that never restarts,
+             *     with the first subscription of the tenant that is counted.
              */
             period_start: components["schemas"]["Timestamp"];
             /** @description When the count restarts; null means never. */
@@ -2093,7 +2079,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description Minor units of a currency, such as cents.
+         * @description Minor units of a currency, such as cents, as ISO 4217 defines them.
          * @example 4900
          */
         MinorUnits: number;
@@ -2773,7 +2759,8 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to change the plan.
+         * @description A request to change the plan. A trial goes on for at most the days that the new plan, or the
+         *     operator, grants from its start; without such days, the first paid period begins.
          * @example {
          *       "plan_id": "plan_01kepmx140fr4t7m82d2z5m4nf",
          *       "prorate": true
@@ -2783,8 +2770,8 @@ export interface components {
             /** @description The plan, which must be active and in the same currency. */
             plan_id: components["schemas"]["PlanId"];
             /**
-             * @description Whether the base amount of the current period is prorated; otherwise the old base amount
-             *     applies until its end.
+             * @description Whether the base amount of the rest of the current period becomes that of the plan; otherwise it
+             *     stays as it is, unless that of the plan is higher. Only the operator may say that it stays.
              * @default true
              */
             prorate: boolean;
@@ -2793,7 +2780,7 @@ export interface components {
          * @description Why a subscription cannot change to a plan.
          * @enum {string}
          */
-        PlanChangeRefusal: "subscription_not_active" | "same_plan" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
+        PlanChangeRefusal: "subscription_not_active" | "plan_not_active" | "currency_mismatch" | "usage_over_limit";
         /**
          * @description A field or parameter is missing, malformed, out of its bounds or unknown, or the subscription cannot change to the plan; `details.reason` says why.
          * @example {
@@ -3305,7 +3292,13 @@ export interface components {
             base_amount: components["schemas"]["Money"];
             /** @description The length of a period. */
             billing_period: components["schemas"]["BillingPeriod"];
-            /** @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. */
+            /**
+             * @description The prices of use, by feature and ascending `up_to`. Features without tiers are free. Metered
+             *     units are counted in the tenant's month or, with yearly periods, in its year of such months,
+             *     whatever its plans and subscriptions are: each unit costs what the plan of its time asks for
+             *     its place. Seats are those held at the end of the time for which the plan prices them; for a
+             *     part of a period, they are prorated as the base amount is.
+             */
             tiers: components["schemas"]["PricingTier"][];
         };
         /**
@@ -4784,7 +4777,6 @@ export type AcceptedUsageEvent = components['schemas']['AcceptedUsageEvent'];
 export type AddressLine = components['schemas']['AddressLine'];
 export type Allowance = components['schemas']['Allowance'];
 export type Allowances = components['schemas']['Allowances'];
-export type AlreadyRedeemed = components['schemas']['AlreadyRedeemed'];
 export type AppId = components['schemas']['AppId'];
 export type BadRequest = components['schemas']['BadRequest'];
 export type BalanceEntry = components['schemas']['BalanceEntry'];

@@ -72,7 +72,7 @@ export interface Awareness<Call = unknown> {
   update(request: { id: T.AwarenessId; body: T.AwarenessPrimitiveUpdate }, call: Call): Promise<T.AwarenessPrimitive>;
 
   /**
-   * Deletes an awareness that no profile uses.
+   * Deletes an awareness that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -141,7 +141,7 @@ export interface Boundaries<Call = unknown> {
   get(request: { id: T.BoundaryId }, call: Call): Promise<T.Boundary>;
 
   /**
-   * Changes a boundary, for all profiles that use it.
+   * Changes a boundary, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -160,7 +160,7 @@ export interface Boundaries<Call = unknown> {
   update(request: { id: T.BoundaryId; body: T.BoundaryUpdate }, call: Call): Promise<T.Boundary>;
 
   /**
-   * Deletes a boundary that no profile uses.
+   * Deletes a boundary that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -266,7 +266,7 @@ export interface Instincts<Call = unknown> {
   update(request: { id: T.InstinctId; body: T.InstinctUpdate }, call: Call): Promise<T.Instinct>;
 
   /**
-   * Deletes an instinct that no profile uses.
+   * Deletes an instinct that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -354,7 +354,7 @@ export interface Judgments<Call = unknown> {
   update(request: { id: T.JudgmentId; body: T.JudgmentUpdate }, call: Call): Promise<T.Judgment>;
 
   /**
-   * Deletes a judgment that no profile uses.
+   * Deletes a judgment that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -458,7 +458,7 @@ export interface Policies<Call = unknown> {
   delete(request: { policyId: T.PolicyId }, call: Call): Promise<void>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400.
+   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400. What the operator assigns, only the operator can remove.
    *
    * Needs the scope `safety:admin`.
    *
@@ -494,7 +494,7 @@ export interface Policies<Call = unknown> {
   listAssignments(request: { policyId: T.PolicyId; limit: number; offset: number; cursor?: T.Cursor | undefined }, call: Call): Promise<T.PolicyAssignmentList>;
 
   /**
-   * Removes a policy from a tenant. A policy that is not assigned is a 404.
+   * Removes a policy from a tenant. A policy that is not assigned is a 404, one that the operator assigned is a 403 for the tenant's admins.
    *
    * Needs the scope `safety:admin`.
    *
@@ -655,7 +655,7 @@ export interface Reflexes<Call = unknown> {
   get(request: { id: T.ReflexId }, call: Call): Promise<T.Reflex>;
 
   /**
-   * Changes a reflex, for all profiles that use it.
+   * Changes a reflex, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -674,7 +674,7 @@ export interface Reflexes<Call = unknown> {
   update(request: { id: T.ReflexId; body: T.ReflexUpdate }, call: Call): Promise<T.Reflex>;
 
   /**
-   * Deletes a reflex that no profile uses.
+   * Deletes a reflex that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -866,7 +866,7 @@ export interface Values<Call = unknown> {
   update(request: { id: T.ValueId; body: T.ValueUpdate }, call: Call): Promise<T.Value>;
 
   /**
-   * Deletes a value that no profile uses.
+   * Deletes a value that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

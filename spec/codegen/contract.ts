@@ -223,9 +223,7 @@ function readOperation(raw: RawDocument, path: string, verb: string, operation: 
     storeFailure: '503' in operation.responses ? raw['x-store-failure'] : undefined,
     parameters,
     repeatable: isRepeatable(operation, all),
-    body: operation.requestBody
-      ? readBody(raw, verb, operation.requestBody, operation['x-body-limit'])
-      : null,
+    body: readBody(raw, verb, raw.paths[path]?.['get'] !== undefined, operation),
     responses: Object.entries(operation.responses).map(([status, response]) => ({
       status: Number(status),
       description: response.description,
@@ -280,15 +278,16 @@ function namedParameter(raw: RawDocument, parameter: RawParameter | { $ref: stri
 function readBody(
   raw: RawDocument,
   verb: string,
-  body: NonNullable<RawOperation['requestBody']>,
-  limit: number | undefined,
+  readable: boolean,
+  { requestBody: body, 'x-body-limit': limit }: RawOperation,
 ) {
+  if (!body) return null;
   const schema = structured(body.content)?.schema;
   return {
     required: body.required ?? false,
     content: body.content,
     limit: limit ?? JSON_BODY_LIMIT,
-    leeway: schema ? leewayOf(raw.components.schemas, schema, verb) : null,
+    leeway: schema ? leewayOf(raw.components.schemas, schema, verb, readable) : null,
     moments: schema ? momentsOf(raw.components.schemas, schema) : null,
     anyTexts: schema ? anyTextsOf(raw.components.schemas, schema) : null,
     exactNumbers: schema ? exactNumbersOf(raw.components.schemas, schema) : null,

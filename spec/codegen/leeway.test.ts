@@ -57,6 +57,15 @@ describe('the leeway of a body', () => {
     expect(of('Plain', 'put')).toBeNull();
   });
 
+  test('that changes what can be read: what names the tenant and the app is compared with it', () => {
+    const own = { Owned: { ...schemas['Update'], 'x-ignored': ['app_id', 'id', 'tenant_id'] } };
+    const ofOwned = (verb: string, readable: boolean) =>
+      leewayOf({ ...schemas, ...own }, ref('Owned'), verb, readable)?.fixed;
+    expect(ofOwned('put', true)).toEqual(['app_id', 'tenant_id']);
+    expect(ofOwned('put', false)).toBeUndefined();
+    expect(ofOwned('post', true)).toBeUndefined();
+  });
+
   test('reaches into items, which are made anew whatever the verb, and into maps', () => {
     const item = { ignored: ['id'], nullIsAbsent: true };
     const members = (value: object) => ({ list: { items: item }, map: { values: value } });

@@ -7,6 +7,8 @@ export interface Leeway {
   folded?: Record<string, string>;
   /** Members that only the server sets. They are removed. */
   ignored?: string[];
+  /** Those among them that, in a change, must be the resource's own. */
+  fixed?: string[];
   /** Whether members that are `null` count as absent. */
   nullIsAbsent?: true;
   /** Members that `null` resets to this default. */
@@ -16,13 +18,29 @@ export interface Leeway {
   values?: Leeway;
 }
 
-/** Returns the leeway of a request body, or null when everything in it has an effect. */
-export function leewayOf(schemas: Record<string, Schema>, schema: Schema, verb: string): Leeway | null {
+/**
+ * Returns the leeway of a request body, or null when everything in it has an effect. `readable` says that what the request
+ * changes can be read at the same path, so that what is written back can be compared with it.
+ */
+export function leewayOf(
+  schemas: Record<string, Schema>,
+  schema: Schema,
+  verb: string,
+  readable = false,
+): Leeway | null {
   const creates = verb === 'post';
   const found = leeway(schemas, schema, creates, []) ?? {};
-  const whole = creates ? { ...found, nullIsAbsent: true as const } : found;
+  const fixed = creates || !readable ? [] : (found.ignored ?? []).filter((name) => scopeMembers.has(name));
+  const whole = {
+    ...found,
+    ...(fixed.length > 0 && { fixed }),
+    ...(creates && { nullIsAbsent: true as const }),
+  };
   return Object.keys(whole).length > 0 ? whole : null;
 }
+
+/** Members that name the tenant or the app of a resource. */
+const scopeMembers = new Set(['tenant_id', 'app_id', 'scope_org_id', 'scope_app_id']);
 
 /**
  * `fresh` says that the value is new, like all of a POST body and always the items of an array: `null` in a new value means

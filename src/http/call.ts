@@ -57,6 +57,10 @@ export class Call implements Context {
   get cookie(): string | undefined {
     return this.#res.req.headers.cookie;
   }
+  get idempotencyKey(): string | undefined {
+    const key = this.#res.req.headers['idempotency-key'];
+    return typeof key === 'string' ? key : undefined;
+  }
   get requestId(): string {
     return this.exchange.requestId;
   }

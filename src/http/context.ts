@@ -22,6 +22,8 @@ export interface Context {
   readonly authorization?: string | undefined;
   /** The `Cookie` header as sent, for operations that browsers open. */
   readonly cookie?: string | undefined;
+  /** The `Idempotency-Key` header as sent, for operations that keep it with what they make, so that it also outlives a failure. */
+  readonly idempotencyKey?: string | undefined;
   readonly requestId: string;
   /** The address of the peer, or the one a trusted proxy forwarded. */
   readonly ip: string;

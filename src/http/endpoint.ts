@@ -22,6 +22,7 @@ import { standingRight } from './standing-right.ts';
 import type { Mounted, RuntimeOptions } from './runtime.ts';
 import type { Handler, OperationLimits } from './service.ts';
 import { checkHandshake, checkOrigin, takeOver, upgrades } from './upgrade.ts';
+import { writtenBackCheck } from './written-back.ts';
 
 /** Answers one request of one operation; never rejects. */
 export type Endpoint = (
@@ -49,6 +50,7 @@ export function endpoint(
   const once = idempotency && creates(operation) ? repeatGuard(operation, idempotency, log) : undefined;
   const record = metrics.recorder(operation);
   const bound = boundCursor(operation);
+  const checkWrittenBack = writtenBackCheck(operation, mounted, options.operator);
   const busy = busyAnswer(operation);
   // A parsed body is complete before the request takes its turn; a streamed body arrives only as fast as the client sends it.
   const takesTurns = operation.body === null || !isRaw(operation.body);
@@ -75,10 +77,12 @@ export function endpoint(
       exchange.caller = call.caller = caller instanceof Promise ? await caller : caller;
       allow(call.caller);
       if (changesProtocol) checkHandshake(req);
+      const { request: given, written } = await read(req, params, scopeOf(call), judge(req));
       // The validators have ensured the handler's own request type; no common type can express that.
-      const request = (await read(req, params, scopeOf(call), judge(req))) as never;
+      const request = given as never;
       bound?.open(request, call);
       const carryOut = async () => {
+        if (written) await checkWrittenBack?.(given, written, call);
         const result: unknown = await inRequest(exchange.requestId, () => handler(request, call));
         bound?.close(request, call, result);
         return shape(call.reply, result);

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { applyLeeway } from './leeway.ts';
+import { applyLeeway as applyJudged } from './leeway.ts';
+import type { Leeway } from './operation.ts';
+
+const applyLeeway = (leeway: Leeway, body: unknown) => applyJudged(leeway, body, () => undefined);
 
 test.each([5, 'text', null, undefined, true, []])('a body that is no object is left alone: %j', (body) => {
   expect(() => applyLeeway({ ignored: ['id'], members: { a: { ignored: ['id'] } } }, body)).not.toThrow();
@@ -31,6 +34,25 @@ test('every place has its own: members, items and values of maps', () => {
     many: [{}, 'text', null],
     map: { id: {}, other: null },
   });
+});
+
+test('what is dropped is judged before, with its place; null in a new value is absence and is not', () => {
+  const judged: unknown[] = [];
+  const judge = (...member: unknown[]) => void judged.push(member);
+  applyJudged(
+    { ignored: ['id'], members: { many: { items: { ignored: ['id'], nullIsAbsent: true } } } },
+    { id: null, many: [{ id: 1 }, { id: null }, { id: {} }] },
+    judge,
+  );
+  applyJudged({ items: { ignored: ['id'] } }, [{ id: 2 }], judge);
+  applyJudged({ values: { ignored: ['id'] } }, { a: { id: 3 } }, judge);
+  expect(judged).toEqual([
+    ['id', null, ''],
+    ['id', 1, 'many[0].'],
+    ['id', {}, 'many[2].'],
+    ['id', 2, '[0].'],
+    ['id', 3, 'a.'],
+  ]);
 });
 
 test('a default that is given back is a copy: who changes it changes no other request', () => {

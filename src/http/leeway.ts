@@ -1,15 +1,21 @@
 import { Invalid } from '../lib/errors.ts';
 import type { Leeway } from './operation.ts';
 
+/** Judges a member that only the server sets before it is dropped. `place` is its path up to its name: `events[0].`. */
+export type JudgeDropped = (name: string, value: unknown, place: string) => void;
+
 /**
  * Removes members that a body may carry but that have no effect: members that only the server sets, so that a client can write
  * back what it read, and `null` where it means absence. A `null` that restores a default becomes the default. Members in a spelling that
  * the contract folds get their documented names.
  */
-export function applyLeeway(leeway: Leeway, value: unknown): void {
+export function applyLeeway(leeway: Leeway, value: unknown, judge: JudgeDropped, place = ''): void {
   if (Array.isArray(value)) {
-    if (leeway.items) for (const item of value) applyLeeway(leeway.items, item);
-  } else if (typeof value === 'object' && value !== null) applyToMembers(leeway, value as Members);
+    const at = place.slice(0, -1);
+    if (leeway.items)
+      for (const [index, item] of value.entries()) applyLeeway(leeway.items, item, judge, `${at}[${index}].`);
+  } else if (typeof value === 'object' && value !== null)
+    applyToMembers(leeway, value as Members, judge, place);
 }
 
 type Members = Record<string, unknown>;
@@ -17,13 +23,21 @@ type Members = Record<string, unknown>;
 function applyToMembers(
   { folded, ignored, restores, nullIsAbsent, members, values }: Leeway,
   value: Members,
+  judge: JudgeDropped,
+  place: string,
 ): void {
   if (folded) restoreSpelling(folded, value);
-  if (ignored) for (const name of ignored) delete value[name];
+  if (ignored)
+    for (const name of ignored) {
+      if (!Object.hasOwn(value, name)) continue;
+      if (!nullIsAbsent || value[name] !== null) judge(name, value[name], place);
+      delete value[name];
+    }
   if (restores) restoreDefaults(restores, value);
   if (nullIsAbsent) for (const name in value) if (value[name] === null) delete value[name];
-  if (members) for (const name in members) applyLeeway(members[name]!, value[name]);
-  if (values) for (const name in value) applyLeeway(values, value[name]);
+  if (members)
+    for (const name in members) applyLeeway(members[name]!, value[name], judge, `${place}${name}.`);
+  if (values) for (const name in value) applyLeeway(values, value[name], judge, `${place}${name}.`);
 }
 
 /** Gives members their documented names. Throws `Invalid` when two spellings of one name are given. */

@@ -74,6 +74,8 @@ export async function listen(
     server.once('error', refused);
     server.listen({ host, port }, () => {
       server.off('error', refused);
+      // A connection that could not be accepted, for example because the machine has too many, concerns its client alone.
+      server.on('error', () => {});
       resolve();
     });
   });

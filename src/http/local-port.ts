@@ -4,18 +4,19 @@ import type { Client } from '../../sdk/src/runtime/client.ts';
 import { deadline } from '../../sdk/src/runtime/deadline.ts';
 import type { Target } from '../../sdk/src/runtime/operation.ts';
 import { Internal } from '../lib/errors.ts';
-import { accessCheck, isOperator, type Operator } from './access.ts';
+import { accessCheck, type Operator } from './access.ts';
 import { answerShaper, type Shaped } from './answer.ts';
 import type { Asker } from './asker.ts';
 import { boundCursor } from './bound-cursor.ts';
-import { Answer } from './call.ts';
-import { covers } from './caller.ts';
-import type { Context } from './context.ts';
+import type { Answer } from './call.ts';
 import { encode } from './events.ts';
+import { handlerOf } from './handlers.ts';
 import type { Operation } from './operation.ts';
+import { portCall } from './port-call.ts';
 import { portRequestReader } from './port-request.ts';
-import { handlerOf, type Mounted } from './runtime.ts';
+import type { Mounted } from './runtime.ts';
 import type { ServerSentEvent } from './service.ts';
+import { writtenBackCheck } from './written-back.ts';
 
 /** A finished call: the handler's return value, and the status and headers that it set. */
 interface Done {
@@ -96,43 +97,16 @@ function carrier(operation: Operation, mounted: Mounted, operator: Operator): Ca
   const allow = accessCheck(operation, operator);
   const read = portRequestReader(operation, validators[operation.id] ?? {});
   const bound = boundCursor(operation);
+  const checkWrittenBack = writtenBackCheck(operation, mounted, operator);
   return async (given, asker) => {
     allow(asker.caller);
     const call = portCall(asker, name, operator);
-    const request = read(given, call);
+    const { request, written } = read(given, call);
+    if (written) await checkWrittenBack?.(request, written, asker);
     bound?.open(request, call);
     const result: unknown = await handler(request as never, call);
     bound?.close(request, call, result);
     return { result, reply: call.reply };
-  };
-}
-
-/** The context of the asked service. It has its own reply, no part of which reaches the response to the asker's client. */
-export function portCall(asker: Asker, service: string, operator: Operator): Context & { reply: Answer } {
-  const { caller, requestId, ip, userAgent } = asker;
-  const { tenant, app, actor, userId, subjectId, credential, session, scopes } = caller;
-  return {
-    ...{
-      caller,
-      tenant,
-      app,
-      actor,
-      userId,
-      subjectId,
-      credential,
-      session,
-      scopes,
-      requestId,
-      ip,
-      userAgent,
-    },
-    operator: isOperator(caller, service, operator),
-    reply: new Answer(),
-    get signal() {
-      return asker.signal;
-    },
-    rest: (wait) => wait(),
-    holds: (scope) => covers(scopes, scope),
   };
 }
 

@@ -6,11 +6,11 @@ import type { Context } from './context.ts';
 import { parseJson } from './json.ts';
 import type { Body, Operation, Validators } from './operation.ts';
 import { prefixedMemberReader } from './prefixed-headers.ts';
-import { headerReader, requestRules, type Request } from './request.ts';
+import { headerReader, requestRules, type Read, type Request } from './request.ts';
 import { checkText } from './text.ts';
 
 /** Reads the request of a service of this process; `call` is the context of the asked service. */
-export type ReadPortRequest = (given: Given, call: Pick<Context, 'tenant' | 'app' | 'operator'>) => Request;
+export type ReadPortRequest = (given: Given, call: Pick<Context, 'tenant' | 'app' | 'operator'>) => Read;
 
 /** Parameters by wire name, and the body as `body`. */
 type Given = Readonly<Record<string, unknown>>;
@@ -35,12 +35,12 @@ export function portRequestReader(operation: Operation, validators: Validators):
     rules.checkQuery(query);
     const request: Request = { ...path, ...query, ...readHeaders?.({ headers: header }) };
     if (readPrefixed) request[prefixed.member] = readPrefixed(map);
-    if (raw) return { ...request, ...rawBody(raw, givenBody as RawBody) };
+    if (raw) return { request: { ...request, ...rawBody(raw, givenBody as RawBody) } };
     const body = expected ? encodedAndParsed(givenBody, expected) : undefined;
-    if (body === undefined) return request;
-    rules.prepareBody(body, call);
+    if (body === undefined) return { request };
+    const written = rules.prepareBody(body, call);
     rules.checkBody(body);
-    return { ...request, body };
+    return { request: { ...request, body }, written };
   };
 }
 

@@ -5,8 +5,8 @@ import type { BodyTime } from './body-time.ts';
 import type { Context } from './context.ts';
 import { applyLeeway } from './leeway.ts';
 import { normalMoments } from './moments.ts';
-import type { Moments, Operation, Validate, Validators } from './operation.ts';
-import { scopeCheck } from './own-scope.ts';
+import type { Leeway, Moments, Operation, Validate, Validators } from './operation.ts';
+import { checkUntaken, isScopeMember, scopeCheck } from './own-scope.ts';
 import { prefixedHeaderReader } from './prefixed-headers.ts';
 import { problem } from './problems.ts';
 import { queryReader, type Query } from './query.ts';
@@ -25,12 +25,21 @@ export interface Wire {
 /** The tenant and the app that a request may name. */
 type Scope = Pick<Context, 'tenant' | 'app' | 'operator'>;
 
+/** Members of a change that only the server sets: their values must be those of what the request changes. */
+export type WrittenBack = Readonly<Record<string, unknown>>;
+
+/** A request as its handler receives it, and what it carried besides. */
+export interface Read {
+  readonly request: Request;
+  readonly written?: WrittenBack | undefined;
+}
+
 export type ReadRequest = (
   req: IncomingMessage,
   params: Readonly<Record<string, string>>,
   caller: Scope | undefined,
   judge?: (wire: Wire) => Promise<void>,
-) => Promise<Request>;
+) => Promise<Read>;
 
 /**
  * Reads the requests of one operation: decodes, checks and coerces parameters, reads and checks the body, drops read-only
@@ -60,7 +69,7 @@ export function requestReader(operation: Operation, validators: Validators): Rea
     if (readPrefixed) request[prefixed.member] = readPrefixed(req);
     const reading = readBody?.(req);
     const body = reading instanceof Promise ? await reading : reading;
-    rules.prepareBody(body, caller);
+    const written = rules.prepareBody(body, caller);
     if (raw) request['Content-Type'] = req.headers['content-type'];
     const sent = judge && validators.body ? structuredClone(body) : undefined;
     if (body !== undefined) {
@@ -68,7 +77,7 @@ export function requestReader(operation: Operation, validators: Validators): Rea
       request['body'] = body;
     }
     await judge?.({ params, query: asked, body: sent });
-    return request;
+    return { request, written };
   };
   return operation.responses.some(({ status }) => status === 400) ? read : tolerant(read);
 }
@@ -93,6 +102,7 @@ export function requestRules(operation: Operation, validators: Validators) {
   const moments = operation.body?.moments;
   const momentsOfQuery = queryMoments(operation);
   const checkOwnScope = scopeCheck(operation);
+  const drop = dropper(operation);
   return {
     checkPath(values: Request): void {
       if (validators.path) validate(validators.path, values, 'path');
@@ -104,14 +114,33 @@ export function requestRules(operation: Operation, validators: Validators) {
     checkQuery(query: Request): void {
       if (validators.query) validate(validators.query, query, 'query');
     },
-    prepareBody(body: unknown, caller: Scope | undefined): void {
+    prepareBody(body: unknown, caller: Scope | undefined): WrittenBack | undefined {
       if (caller) checkOwnScope(caller, body);
-      if (leeway) applyLeeway(leeway, body);
+      const written = leeway && drop(leeway, body, caller);
       if (moments) normalMoments(moments, body, '');
+      return written;
     },
     checkBody(body: unknown): void {
       if (validators.body) validate(validators.body, body, 'body');
     },
+  };
+}
+
+/**
+ * Builds what drops the members without effect from a body, and returns those that have to be compared with the resource. The
+ * operator reaches resources of other tenants by their ids, and may write back what it read there.
+ */
+function dropper({ body, ownApps }: Operation) {
+  const fixed = new Set(body?.leeway?.fixed);
+  return (leeway: Leeway, value: unknown, caller: Scope | undefined): WrittenBack | undefined => {
+    let written: Record<string, unknown> | undefined;
+    applyLeeway(leeway, value, (name, given, place) => {
+      const compared = place === '' && fixed.has(name);
+      if (compared) (written ??= {})[name] = given;
+      if (!caller || !isScopeMember(name) || (compared && (caller.operator || ownApps))) return;
+      checkUntaken(caller, name, given, place);
+    });
+    return written;
   };
 }
 
@@ -128,7 +157,7 @@ const tolerant =
   (read: ReadRequest): ReadRequest =>
   (...given) =>
     read(...given).catch((error: unknown) => {
-      if (error instanceof DomainError && unreadable.has(error.kind)) return {};
+      if (error instanceof DomainError && unreadable.has(error.kind)) return { request: {} };
       throw error;
     });
 

@@ -15,10 +15,11 @@ import { mayCarryCredential } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Operation, Validators } from './operation.ts';
 import { clipped } from './clipped.ts';
+import { handlerOf } from './handlers.ts';
 import { respond } from './respond.ts';
 import { rawMounts, type RawMounts } from './raw-mounts.ts';
 import { pathRouter } from './router.ts';
-import type { Handler, Service } from './service.ts';
+import type { Service } from './service.ts';
 import { upgrades } from './upgrade.ts';
 
 /** A service with its contract, and the path under which it is mounted (`/authz`, or empty when it runs alone). */
@@ -173,11 +174,6 @@ class Methods {
 
 function ownerOf(url: string, services: readonly Mounted[]): Mounted | undefined {
   return services.find(({ prefix }) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`));
-}
-
-export function handlerOf({ service }: Mounted, { resource, method }: Operation): Handler | undefined {
-  const resources = service.handlers[resource];
-  return resources && Object.hasOwn(resources, method) ? resources[method] : undefined;
 }
 
 /** Throws at startup unless the contract and the code name the same operations. */

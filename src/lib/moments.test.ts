@@ -18,9 +18,6 @@ describe('a time is read in all forms that RFC 3339 has', () => {
     ['0099-12-31T23:59:59.999Z', '0099-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T00:00:00-23:59', '9999-12-31T23:59:00.000Z'],
-    ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
-    ['2017-01-01T00:59:60.75+01:00', '2017-01-01T00:00:00.750Z'],
-    ['2015-06-30T16:59:60-07:00', '2015-07-01T00:00:00.000Z'],
   ])('%s is %s', (text, expected) => {
     expect(normal(text)).toBe(expected);
   });
@@ -42,7 +39,6 @@ describe('a time is read in all forms that RFC 3339 has', () => {
 describe('what is no time, or none that can be kept, is refused', () => {
   const shape = 'at: must be a time such as 2026-11-20T09:30:00Z';
   const range = 'at: must lie between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z';
-  const leap = 'at: only the last minute of a month in UTC may have a second 60';
   test.each([
     ['', shape],
     ['2026-11-20', shape],
@@ -68,10 +64,9 @@ describe('what is no time, or none that can be kept, is refused', () => {
     ['0000-12-31T23:59:59.999Z', range],
     ['0001-01-01T00:00:00+00:01', range],
     ['9999-12-31T23:59:59-23:59', range],
-    ['9999-12-31T23:59:60Z', range],
-    ['2016-12-30T23:59:60Z', leap],
-    ['2016-12-31T23:59:60+01:00', leap],
-    ['2016-12-31T23:58:60Z', leap],
+    ['2016-12-31T23:59:60Z', shape],
+    ['2017-01-01T00:59:60.75+01:00', shape],
+    ['2016-12-30T23:59:60Z', shape],
   ])('%j', (text, message) => {
     expect(() => parseMoment(text, 'at')).toThrow(message);
   });

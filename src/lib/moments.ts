@@ -18,7 +18,8 @@ const form = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]
 const longest = 40;
 
 /**
- * Parses an RFC 3339 time. A leap second becomes the start of the next second, as in Unix and PostgreSQL.
+ * Parses an RFC 3339 time. A second 60 is refused: no clock of a computer shows one, and to keep it as another second would change what
+ * was said.
  * @throws Invalid, with a message that begins with `field`, for a time that does not exist or is out of range.
  */
 export function parseMoment(text: string, field: string): Moment {
@@ -27,7 +28,7 @@ export function parseMoment(text: string, field: string): Moment {
   const [year, month, day] = [Number(years), Number(months), Number(days)];
   const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds)];
   const [aheadHours, aheadMinutes] = [Number(offsetHours ?? 0), Number(offsetMinutes ?? 0)];
-  const clock = hour <= 23 && minute <= 59 && second <= 60 && aheadHours <= 23 && aheadMinutes <= 59;
+  const clock = hour <= 23 && minute <= 59 && second <= 59 && aheadHours <= 23 && aheadMinutes <= 59;
   const local = new Date(0);
   local.setUTCFullYear(year, month - 1, day);
   // JavaScript turns 30 February into 1 or 2 March.
@@ -36,8 +37,6 @@ export function parseMoment(text: string, field: string): Moment {
   const millisecond = Number(fraction.slice(0, 3).padEnd(3, '0'));
   const ahead = (aheadHours * 60 + aheadMinutes) * (sign === '-' ? -60_000 : 60_000);
   const ms = local.setUTCHours(hour, minute, second, millisecond) - ahead;
-  if (second === 60 && !isStartOfMonth(ms - millisecond))
-    throw Invalid(`${field}: only the last minute of a month in UTC may have a second 60`);
   if (!(ms >= earliestMoment && ms <= latestMoment))
     throw Invalid(`${field}: must lie between 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z`);
   return { ms, cut: /[1-9]/.test(fraction.slice(3)) };
@@ -45,8 +44,3 @@ export function parseMoment(text: string, field: string): Moment {
 
 /** Formats a moment in the only form that is stored and returned: UTC with milliseconds. */
 export const momentText = (ms: number): string => new Date(ms).toISOString();
-
-function isStartOfMonth(ms: number): boolean {
-  const date = new Date(ms);
-  return date.getUTCDate() === 1 && ms % 86_400_000 === 0;
-}

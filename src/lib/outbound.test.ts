@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AnswerTooLarge, createOutbound, TargetRefused, type OutboundMethod } from './outbound.ts';
+import { oddities, oddServer } from '../testing/odd-server.ts';
 import { get, loose, outbound, server, strict } from './testing/outbound.ts';
 
 describe('a name', () => {
@@ -175,3 +176,24 @@ describe('an answer', () => {
     await expect(outbound(loose).send(slow)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
+
+it.each(oddities)(
+  'a receiver that %s fails the request or cuts its answer, and nothing else',
+  async (_, oddity) => {
+    const client = createOutbound(loose);
+    const asked = { url: `http://127.0.0.1:${await oddServer(oddity)}/`, timeoutMs: 300, maxBytes: 1_000 };
+    const pieces = async function* () {
+      yield Buffer.from('a');
+      yield Buffer.from('b');
+    };
+    const outcomes = await Promise.allSettled([
+      client.send({ ...asked, method: 'GET' }),
+      client.send({ ...asked, method: 'POST', body: pieces() }),
+      client.stream({ ...asked, method: 'GET' }).then((answer) => answer.discard()),
+    ]);
+    for (const outcome of outcomes)
+      if (outcome.status === 'fulfilled')
+        expect(outcome.value ?? { status: 400 }).toMatchObject({ status: 400 });
+    await client.close();
+  },
+);

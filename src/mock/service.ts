@@ -101,7 +101,7 @@ async function answer(
   req: IncomingMessage,
   params: Readonly<Record<string, string>>,
 ): Promise<Outgoing> {
-  const request = await readerOf(operation)(req, params, undefined);
+  const { request } = await readerOf(operation)(req, params, undefined);
   const { body: sent } = request;
   const arrived = isBytes(sent) && remember ? await received(sent, operation, req.headers) : undefined;
   // The bytes have to be read even if nothing uses them.

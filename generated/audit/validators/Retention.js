@@ -6,11 +6,13 @@ const { Retention_create_body } = (() => {
 
 const Retention_create_body = validate20;
 const schema31 = {"$id":"Retention_create_body","$ref":"contract#/$defs/RetentionPolicyCreate"};
-const schema33 = {"type":"object","required":["category","duration"],"properties":{"category":{"$ref":"contract#/$defs/RetentionCategory"},"duration":{"$ref":"contract#/$defs/Duration"},"archive":{"type":"boolean","default":false}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["category","duration"],"properties":{"category":{"$ref":"contract#/$defs/RetentionCategory"},"duration":{"$ref":"contract#/$defs/Duration"},"archive":{"type":"boolean","default":false},"tenant_id":{"$ref":"contract#/$defs/TenantId"}},"additionalProperties":false};
 const schema34 = {"type":"string","pattern":"^(\\*|[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63})$"};
 const schema35 = {"type":"string","minLength":1,"maxLength":32,"pattern":"^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$"};
+const schema36 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
 const pattern4 = new RegExp("^(\\*|[A-Za-z0-9][A-Za-z0-9_.:/-]{0,63})$", "u");
 const pattern5 = new RegExp("^(0|([0-9]+(\\.[0-9]+)?(h|m|s|ms))+)$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9._-]+$", "u");
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -36,7 +38,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(((key0 === "category") || (key0 === "duration")) || (key0 === "archive"))){
+if(!((((key0 === "category") || (key0 === "duration")) || (key0 === "archive")) || (key0 === "tenant_id"))){
 validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -105,6 +107,41 @@ validate22.errors = [{instancePath:instancePath+"/archive",schemaPath:"#/propert
 return false;
 }
 var valid0 = _errs8 === errors;
+if(valid0){
+if(data.tenant_id !== undefined){
+let data3 = data.tenant_id;
+const _errs10 = errors;
+const _errs11 = errors;
+if(errors === _errs11){
+if(typeof data3 === "string"){
+if(func1(data3) > 64){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+else {
+if(func1(data3) < 1){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+else {
+if(!pattern6.test(data3)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }

@@ -820,7 +820,7 @@ validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 return { Meter_record_body, Meter_recordBatch_body, Meter_void_body };
 })();
-const { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query } = (() => {
+const { Meter_record_query, Meter_record_header, Meter_list_query, Meter_recordBatch_query, Meter_recordBatch_header, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query } = (() => {
 
 const Meter_record_query = validate20;
 const schema31 = {"$id":"Meter_record_query","type":"object","properties":{},"required":[],"additionalProperties":false};
@@ -854,23 +854,85 @@ return errors === 0;
 }
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_list_query = validate21;
-const schema32 = {"$id":"Meter_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"status":{"$ref":"contract#/$defs/UsageEventStatus"}},"required":[],"additionalProperties":false};
-const schema34 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
-const schema35 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
-const schema36 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
-const schema38 = {"type":"string","enum":["buffered","counted","voided"]};
-const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
-const func1 = require("ajv/dist/runtime/ucs2length").default;
-const pattern4 = new RegExp("^[A-Za-z0-9._-]+$", "u");
-const pattern5 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
-const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const Meter_record_header = validate21;
+const schema32 = {"$id":"Meter_record_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
+const pattern4 = new RegExp("^[\\u0021-\\u007e]{1,255}$", "u");
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_list_query" */;
+/*# sourceURL="Meter_record_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate21.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data["idempotency-key"] !== undefined){
+let data0 = data["idempotency-key"];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["idempotency-key"] = coerced0;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate21.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[\\u0021-\\u007e]{1,255}$"},message:"must match pattern \""+"^[\\u0021-\\u007e]{1,255}$"+"\""}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Meter_list_query = validate22;
+const schema33 = {"$id":"Meter_list_query","type":"object","properties":{"limit":{"type":"integer","format":"int32","minimum":1,"maximum":100,"default":20},"offset":{"type":"integer","format":"int32","minimum":0,"maximum":100000,"default":0},"tenant_id":{"$ref":"contract#/$defs/TenantId"},"feature_key":{"$ref":"contract#/$defs/FeatureKey"},"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"status":{"$ref":"contract#/$defs/UsageEventStatus"}},"required":[],"additionalProperties":false};
+const schema35 = {"type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9._-]+$"};
+const schema36 = {"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"};
+const schema37 = {"type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"};
+const schema39 = {"type":"string","enum":["buffered","counted","voided"]};
+const formats0 = require("ajv-formats/dist/formats").fullFormats.int32;
+const func1 = require("ajv/dist/runtime/ucs2length").default;
+const pattern5 = new RegExp("^[A-Za-z0-9._-]+$", "u");
+const pattern6 = new RegExp("^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$", "u");
+const pattern7 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Meter_list_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate22.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -888,7 +950,7 @@ data.offset = 0;
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((((((key0 === "limit") || (key0 === "offset")) || (key0 === "tenant_id")) || (key0 === "feature_key")) || (key0 === "start")) || (key0 === "end")) || (key0 === "status"))){
-validate21.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate22.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -905,7 +967,7 @@ if(dataType0 === "boolean" || data0 === null
 coerced0 = +data0;
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate22.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
@@ -919,17 +981,17 @@ data["limit"] = coerced0;
 if(errors === _errs2){
 if(typeof data0 == "number"){
 if(data0 > 100 || isNaN(data0)){
-validate21.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate22.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data0 < 1 || isNaN(data0)){
-validate21.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate22.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 else {
 if(!(formats0.validate(data0))){
-validate21.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/limit",schemaPath:"#/properties/limit/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -949,7 +1011,7 @@ if(dataType1 === "boolean" || data1 === null
 coerced1 = +data1;
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate22.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 }
@@ -963,17 +1025,17 @@ data["offset"] = coerced1;
 if(errors === _errs4){
 if(typeof data1 == "number"){
 if(data1 > 100000 || isNaN(data1)){
-validate21.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100000},message:"must be <= 100000"}];
+validate22.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100000},message:"must be <= 100000"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate21.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate22.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 else {
 if(!(formats0.validate(data1))){
-validate21.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
+validate22.errors = [{instancePath:instancePath+"/offset",schemaPath:"#/properties/offset/format",keyword:"format",params:{format: "int32"},message:"must match format \""+"int32"+"\""}];
 return false;
 }
 }
@@ -997,7 +1059,7 @@ else if(data2 === null){
 coerced2 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1011,17 +1073,17 @@ data["tenant_id"] = coerced2;
 if(errors === _errs7){
 if(typeof data2 === "string"){
 if(func1(data2) > 64){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
 if(func1(data2) < 1){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 else {
-if(!pattern4.test(data2)){
-validate21.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
+if(!pattern5.test(data2)){
+validate22.errors = [{instancePath:instancePath+"/tenant_id",schemaPath:"contract#/$defs/TenantId/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9._-]+$"},message:"must match pattern \""+"^[A-Za-z0-9._-]+$"+"\""}];
 return false;
 }
 }
@@ -1049,7 +1111,7 @@ else if(data3 === null){
 coerced3 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1062,8 +1124,8 @@ data["feature_key"] = coerced3;
 }
 if(errors === _errs10){
 if(typeof data3 === "string"){
-if(!pattern5.test(data3)){
-validate21.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
+if(!pattern6.test(data3)){
+validate22.errors = [{instancePath:instancePath+"/feature_key",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
 return false;
 }
 }
@@ -1089,7 +1151,7 @@ else if(data4 === null){
 coerced4 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1102,8 +1164,8 @@ data["start"] = coerced4;
 }
 if(errors === _errs13){
 if(typeof data4 === "string"){
-if(!pattern6.test(data4)){
-validate21.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+if(!pattern7.test(data4)){
+validate22.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1129,7 +1191,7 @@ else if(data5 === null){
 coerced5 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1142,8 +1204,8 @@ data["end"] = coerced5;
 }
 if(errors === _errs16){
 if(typeof data5 === "string"){
-if(!pattern6.test(data5)){
-validate21.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+if(!pattern7.test(data5)){
+validate22.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1168,7 +1230,7 @@ else if(data6 === null){
 coerced6 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/UsageEventStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate22.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/UsageEventStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1180,7 +1242,7 @@ data["status"] = coerced6;
 }
 }
 if(!(((data6 === "buffered") || (data6 === "counted")) || (data6 === "voided"))){
-validate21.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/UsageEventStatus/enum",keyword:"enum",params:{allowedValues: schema38.enum},message:"must be equal to one of the allowed values"}];
+validate22.errors = [{instancePath:instancePath+"/status",schemaPath:"contract#/$defs/UsageEventStatus/enum",keyword:"enum",params:{allowedValues: schema39.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs18 === errors;
@@ -1197,54 +1259,20 @@ var valid0 = true;
 }
 }
 else {
-validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate21.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_recordBatch_query = validate23;
-const schema39 = {"$id":"Meter_recordBatch_query","type":"object","properties":{},"required":[],"additionalProperties":false};
-
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_recordBatch_query" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate23.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate23.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
-return false;
-break;
-}
-}
-else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate23.errors = vErrors;
-return errors === 0;
-}
-validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const Meter_get_path = validate24;
-const schema40 = {"$id":"Meter_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/UsageEventId"}},"required":["id"],"additionalProperties":false};
-const schema41 = {"type":"string","pattern":"^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern8 = new RegExp("^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Meter_recordBatch_query = validate24;
+const schema40 = {"$id":"Meter_recordBatch_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_get_path" */;
+/*# sourceURL="Meter_recordBatch_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate24.evaluated;
@@ -1256,56 +1284,10 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.id === undefined) && (missing0 = "id")){
-validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-const _errs1 = errors;
 for(const key0 in data){
-if(!(key0 === "id")){
 validate24.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
-}
-}
-if(_errs1 === errors){
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs3 = errors;
-if(typeof data0 !== "string"){
-let dataType0 = typeof data0;
-let coerced0 = undefined;
-if(!(coerced0 !== undefined)){
-if(dataType0 == "number" || dataType0 == "boolean"){
-coerced0 = "" + data0;
-}
-else if(data0 === null){
-coerced0 = "";
-}
-else {
-validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UsageEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced0 !== undefined){
-data0 = coerced0;
-if(data !== undefined){
-data["id"] = coerced0;
-}
-}
-}
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate24.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UsageEventId/pattern",keyword:"pattern",params:{pattern: "^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
-return false;
-}
-}
-}
-}
-}
 }
 }
 else {
@@ -1318,11 +1300,11 @@ return errors === 0;
 }
 validate24.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_get_query = validate25;
-const schema42 = {"$id":"Meter_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Meter_recordBatch_header = validate25;
+const schema41 = {"$id":"Meter_recordBatch_header","type":"object","properties":{"idempotency-key":{"type":"string","pattern":"^[\\u0021-\\u007e]{1,255}$"}},"required":[],"additionalProperties":true};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_get_query" */;
+/*# sourceURL="Meter_recordBatch_header" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate25.evaluated;
@@ -1334,10 +1316,39 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-validate25.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+if(data["idempotency-key"] !== undefined){
+let data0 = data["idempotency-key"];
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate25.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-break;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["idempotency-key"] = coerced0;
+}
+}
+}
+if(errors === _errs2){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate25.errors = [{instancePath:instancePath+"/idempotency-key",schemaPath:"#/properties/idempotency-key/pattern",keyword:"pattern",params:{pattern: "^[\\u0021-\\u007e]{1,255}$"},message:"must match pattern \""+"^[\\u0021-\\u007e]{1,255}$"+"\""}];
+return false;
+}
+}
+}
 }
 }
 else {
@@ -1350,11 +1361,13 @@ return errors === 0;
 }
 validate25.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_void_path = validate26;
-const schema43 = {"$id":"Meter_void_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/UsageEventId"}},"required":["id"],"additionalProperties":false};
+const Meter_get_path = validate26;
+const schema42 = {"$id":"Meter_get_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/UsageEventId"}},"required":["id"],"additionalProperties":false};
+const schema43 = {"type":"string","pattern":"^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern10 = new RegExp("^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_void_path" */;
+/*# sourceURL="Meter_get_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate26.evaluated;
@@ -1408,7 +1421,7 @@ data["id"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern10.test(data0)){
 validate26.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UsageEventId/pattern",keyword:"pattern",params:{pattern: "^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -1428,11 +1441,11 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_void_query = validate27;
-const schema45 = {"$id":"Meter_void_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Meter_get_query = validate27;
+const schema44 = {"$id":"Meter_get_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_void_query" */;
+/*# sourceURL="Meter_get_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate27.evaluated;
@@ -1460,13 +1473,11 @@ return errors === 0;
 }
 validate27.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_usage_path = validate28;
-const schema46 = {"$id":"Meter_usage_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
-const schema47 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
-const pattern10 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
+const Meter_void_path = validate28;
+const schema45 = {"$id":"Meter_void_path","type":"object","properties":{"id":{"$ref":"contract#/$defs/UsageEventId"}},"required":["id"],"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_usage_path" */;
+/*# sourceURL="Meter_void_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate28.evaluated;
@@ -1479,23 +1490,22 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.subscriptionId === undefined) && (missing0 = "subscriptionId")) || ((data.meter === undefined) && (missing0 = "meter"))){
+if((data.id === undefined) && (missing0 = "id")){
 validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!((key0 === "subscriptionId") || (key0 === "meter"))){
+if(!(key0 === "id")){
 validate28.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
 }
 if(_errs1 === errors){
-if(data.subscriptionId !== undefined){
-let data0 = data.subscriptionId;
-const _errs2 = errors;
+if(data.id !== undefined){
+let data0 = data.id;
 const _errs3 = errors;
 if(typeof data0 !== "string"){
 let dataType0 = typeof data0;
@@ -1508,69 +1518,24 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate28.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UsageEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced0 !== undefined){
 data0 = coerced0;
 if(data !== undefined){
-data["subscriptionId"] = coerced0;
+data["id"] = coerced0;
 }
 }
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
 if(!pattern10.test(data0)){
-validate28.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/pattern",keyword:"pattern",params:{pattern: "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+validate28.errors = [{instancePath:instancePath+"/id",schemaPath:"contract#/$defs/UsageEventId/pattern",keyword:"pattern",params:{pattern: "^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^uevt_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
 }
-}
-var valid0 = _errs2 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.meter !== undefined){
-let data1 = data.meter;
-const _errs5 = errors;
-const _errs6 = errors;
-if(typeof data1 !== "string"){
-let dataType1 = typeof data1;
-let coerced1 = undefined;
-if(!(coerced1 !== undefined)){
-if(dataType1 == "number" || dataType1 == "boolean"){
-coerced1 = "" + data1;
-}
-else if(data1 === null){
-coerced1 = "";
-}
-else {
-validate28.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-if(coerced1 !== undefined){
-data1 = coerced1;
-if(data !== undefined){
-data["meter"] = coerced1;
-}
-}
-}
-if(errors === _errs6){
-if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
-validate28.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
-return false;
-}
-}
-}
-var valid0 = _errs5 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
@@ -1586,11 +1551,11 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_usage_query = validate29;
-const schema49 = {"$id":"Meter_usage_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const Meter_void_query = validate29;
+const schema47 = {"$id":"Meter_void_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_usage_query" */;
+/*# sourceURL="Meter_void_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate29.evaluated;
@@ -1618,11 +1583,13 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_history_path = validate30;
-const schema50 = {"$id":"Meter_history_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
+const Meter_usage_path = validate30;
+const schema48 = {"$id":"Meter_usage_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
+const schema49 = {"type":"string","pattern":"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"};
+const pattern12 = new RegExp("^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_history_path" */;
+/*# sourceURL="Meter_usage_path" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate30.evaluated;
@@ -1677,7 +1644,7 @@ data["subscriptionId"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern10.test(data0)){
+if(!pattern12.test(data0)){
 validate30.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/pattern",keyword:"pattern",params:{pattern: "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
 return false;
 }
@@ -1717,7 +1684,7 @@ data["meter"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern5.test(data1)){
+if(!pattern6.test(data1)){
 validate30.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
 return false;
 }
@@ -1742,15 +1709,171 @@ return errors === 0;
 }
 validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const Meter_history_query = validate31;
-const schema53 = {"$id":"Meter_history_query","type":"object","properties":{"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"granularity":{"$ref":"contract#/$defs/Granularity","default":"daily"}},"required":[],"additionalProperties":false};
-const schema56 = {"type":"string","enum":["daily","weekly","monthly"]};
+const Meter_usage_query = validate31;
+const schema51 = {"$id":"Meter_usage_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="Meter_history_query" */;
+/*# sourceURL="Meter_usage_query" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate31.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+else {
+validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Meter_history_path = validate32;
+const schema52 = {"$id":"Meter_history_path","type":"object","properties":{"subscriptionId":{"$ref":"contract#/$defs/SubscriptionId"},"meter":{"$ref":"contract#/$defs/FeatureKey"}},"required":["subscriptionId","meter"],"additionalProperties":false};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Meter_history_path" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate32.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.subscriptionId === undefined) && (missing0 = "subscriptionId")) || ((data.meter === undefined) && (missing0 = "meter"))){
+validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+const _errs1 = errors;
+for(const key0 in data){
+if(!((key0 === "subscriptionId") || (key0 === "meter"))){
+validate32.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+return false;
+break;
+}
+}
+if(_errs1 === errors){
+if(data.subscriptionId !== undefined){
+let data0 = data.subscriptionId;
+const _errs2 = errors;
+const _errs3 = errors;
+if(typeof data0 !== "string"){
+let dataType0 = typeof data0;
+let coerced0 = undefined;
+if(!(coerced0 !== undefined)){
+if(dataType0 == "number" || dataType0 == "boolean"){
+coerced0 = "" + data0;
+}
+else if(data0 === null){
+coerced0 = "";
+}
+else {
+validate32.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced0 !== undefined){
+data0 = coerced0;
+if(data !== undefined){
+data["subscriptionId"] = coerced0;
+}
+}
+}
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(!pattern12.test(data0)){
+validate32.errors = [{instancePath:instancePath+"/subscriptionId",schemaPath:"contract#/$defs/SubscriptionId/pattern",keyword:"pattern",params:{pattern: "^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"},message:"must match pattern \""+"^sub_[0-7][0-9a-hjkmnp-tv-z]{25}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.meter !== undefined){
+let data1 = data.meter;
+const _errs5 = errors;
+const _errs6 = errors;
+if(typeof data1 !== "string"){
+let dataType1 = typeof data1;
+let coerced1 = undefined;
+if(!(coerced1 !== undefined)){
+if(dataType1 == "number" || dataType1 == "boolean"){
+coerced1 = "" + data1;
+}
+else if(data1 === null){
+coerced1 = "";
+}
+else {
+validate32.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced1 !== undefined){
+data1 = coerced1;
+if(data !== undefined){
+data["meter"] = coerced1;
+}
+}
+}
+if(errors === _errs6){
+if(typeof data1 === "string"){
+if(!pattern6.test(data1)){
+validate32.errors = [{instancePath:instancePath+"/meter",schemaPath:"contract#/$defs/FeatureKey/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"},message:"must match pattern \""+"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$"+"\""}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate32.errors = vErrors;
+return errors === 0;
+}
+validate32.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const Meter_history_query = validate33;
+const schema55 = {"$id":"Meter_history_query","type":"object","properties":{"start":{"$ref":"contract#/$defs/Moment"},"end":{"$ref":"contract#/$defs/Moment"},"granularity":{"$ref":"contract#/$defs/Granularity","default":"daily"}},"required":[],"additionalProperties":false};
+const schema58 = {"type":"string","enum":["daily","weekly","monthly"]};
+
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="Meter_history_query" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate33.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -1765,7 +1888,7 @@ data.granularity = "daily";
 const _errs1 = errors;
 for(const key0 in data){
 if(!(((key0 === "start") || (key0 === "end")) || (key0 === "granularity"))){
-validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
+validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
 }
@@ -1786,7 +1909,7 @@ else if(data0 === null){
 coerced0 = "";
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate33.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1799,8 +1922,8 @@ data["start"] = coerced0;
 }
 if(errors === _errs3){
 if(typeof data0 === "string"){
-if(!pattern6.test(data0)){
-validate31.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+if(!pattern7.test(data0)){
+validate33.errors = [{instancePath:instancePath+"/start",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1826,7 +1949,7 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate33.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1839,8 +1962,8 @@ data["end"] = coerced1;
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(!pattern6.test(data1)){
-validate31.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
+if(!pattern7.test(data1)){
+validate33.errors = [{instancePath:instancePath+"/end",schemaPath:"contract#/$defs/Moment/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$"+"\""}];
 return false;
 }
 }
@@ -1864,7 +1987,7 @@ else if(data2 === null){
 coerced2 = "";
 }
 else {
-validate31.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate33.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1876,7 +1999,7 @@ data["granularity"] = coerced2;
 }
 }
 if(!(((data2 === "daily") || (data2 === "weekly")) || (data2 === "monthly"))){
-validate31.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"}];
+validate33.errors = [{instancePath:instancePath+"/granularity",schemaPath:"contract#/$defs/Granularity/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs8 === errors;
@@ -1885,21 +2008,21 @@ var valid0 = _errs8 === errors;
 }
 }
 else {
-validate31.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate31.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
-validate31.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate33.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-return { Meter_record_query, Meter_list_query, Meter_recordBatch_query, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query };
+return { Meter_record_query, Meter_record_header, Meter_list_query, Meter_recordBatch_query, Meter_recordBatch_header, Meter_get_path, Meter_get_query, Meter_void_path, Meter_void_query, Meter_usage_path, Meter_usage_query, Meter_history_path, Meter_history_query };
 })();
 export const validators = {
-  Meter_record: { query: Meter_record_query, body: Meter_record_body },
+  Meter_record: { query: Meter_record_query, header: Meter_record_header, body: Meter_record_body },
   Meter_list: { query: Meter_list_query },
-  Meter_recordBatch: { query: Meter_recordBatch_query, body: Meter_recordBatch_body },
+  Meter_recordBatch: { query: Meter_recordBatch_query, header: Meter_recordBatch_header, body: Meter_recordBatch_body },
   Meter_get: { path: Meter_get_path, query: Meter_get_query },
   Meter_void: { path: Meter_void_path, query: Meter_void_query, body: Meter_void_body },
   Meter_usage: { path: Meter_usage_path, query: Meter_usage_query },

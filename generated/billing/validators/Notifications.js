@@ -37,9 +37,9 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_billingProvider_header = validate21;
-const schema32 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"$ref":"contract#/$defs/BillingProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
+const schema32 = {"$id":"Notifications_billingProvider_header","type":"object","properties":{"billingprovider-signature":{"$ref":"contract#/$defs/BillingProviderSignature"},"paddle-signature":{"$ref":"contract#/$defs/BillingProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
 const schema34 = {"type":"string","maxLength":8192};
-const schema35 = {"type":"string","maxLength":64};
+const schema36 = {"type":"string","maxLength":64};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -95,8 +95,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["content-encoding"] !== undefined){
-let data1 = data["content-encoding"];
+if(data["paddle-signature"] !== undefined){
+let data1 = data["paddle-signature"];
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -110,21 +110,21 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate21.errors = [{instancePath:instancePath+"/paddle-signature",schemaPath:"contract#/$defs/BillingProviderSignature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["content-encoding"] = coerced1;
+data["paddle-signature"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 8192){
+validate21.errors = [{instancePath:instancePath+"/paddle-signature",schemaPath:"contract#/$defs/BillingProviderSignature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }
@@ -133,6 +133,47 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data["content-encoding"] !== undefined){
+let data2 = data["content-encoding"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["content-encoding"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate21.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }
@@ -147,7 +188,7 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_query = validate23;
-const schema36 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
+const schema37 = {"$id":"Notifications_cardProvider_query","type":"object","properties":{},"required":[],"additionalProperties":false};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_query" */;
@@ -179,8 +220,8 @@ return errors === 0;
 validate23.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Notifications_cardProvider_header = validate24;
-const schema37 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"$ref":"contract#/$defs/CardProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
-const schema38 = {"type":"string","maxLength":8192};
+const schema38 = {"$id":"Notifications_cardProvider_header","type":"object","properties":{"cardprovider-signature":{"$ref":"contract#/$defs/CardProviderSignature"},"stripe-signature":{"$ref":"contract#/$defs/CardProviderSignature"},"content-encoding":{"$ref":"contract#/$defs/ContentEncoding"}},"required":[],"additionalProperties":true};
+const schema39 = {"type":"string","maxLength":8192};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="Notifications_cardProvider_header" */;
@@ -235,8 +276,8 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data["content-encoding"] !== undefined){
-let data1 = data["content-encoding"];
+if(data["stripe-signature"] !== undefined){
+let data1 = data["stripe-signature"];
 const _errs5 = errors;
 const _errs6 = errors;
 if(typeof data1 !== "string"){
@@ -250,21 +291,21 @@ else if(data1 === null){
 coerced1 = "";
 }
 else {
-validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate24.errors = [{instancePath:instancePath+"/stripe-signature",schemaPath:"contract#/$defs/CardProviderSignature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 if(coerced1 !== undefined){
 data1 = coerced1;
 if(data !== undefined){
-data["content-encoding"] = coerced1;
+data["stripe-signature"] = coerced1;
 }
 }
 }
 if(errors === _errs6){
 if(typeof data1 === "string"){
-if(func1(data1) > 64){
-validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+if(func1(data1) > 8192){
+validate24.errors = [{instancePath:instancePath+"/stripe-signature",schemaPath:"contract#/$defs/CardProviderSignature/maxLength",keyword:"maxLength",params:{limit: 8192},message:"must NOT have more than 8192 characters"}];
 return false;
 }
 }
@@ -273,6 +314,47 @@ var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data["content-encoding"] !== undefined){
+let data2 = data["content-encoding"];
+const _errs8 = errors;
+const _errs9 = errors;
+if(typeof data2 !== "string"){
+let dataType2 = typeof data2;
+let coerced2 = undefined;
+if(!(coerced2 !== undefined)){
+if(dataType2 == "number" || dataType2 == "boolean"){
+coerced2 = "" + data2;
+}
+else if(data2 === null){
+coerced2 = "";
+}
+else {
+validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+if(coerced2 !== undefined){
+data2 = coerced2;
+if(data !== undefined){
+data["content-encoding"] = coerced2;
+}
+}
+}
+if(errors === _errs9){
+if(typeof data2 === "string"){
+if(func1(data2) > 64){
+validate24.errors = [{instancePath:instancePath+"/content-encoding",schemaPath:"contract#/$defs/ContentEncoding/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

@@ -6,14 +6,16 @@ const { Profiles_create_body, Profiles_update_body } = (() => {
 
 const Profiles_create_body = validate20;
 const schema31 = {"$id":"Profiles_create_body","$ref":"contract#/$defs/ProfileCreate"};
-const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"instincts":{"type":"array","items":{"$ref":"contract#/$defs/ProfileInstinct"},"maxItems":64,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/ProfileAwareness"},"maxItems":64,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/ProfileJudgment"},"maxItems":64,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"redaction":{"$ref":"contract#/$defs/Redaction","default":{"method":"placeholder","config":{}}},"short_circuit":{"type":"boolean","default":true},"on_error":{"$ref":"contract#/$defs/ScanFallback","default":"fail"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
+const schema33 = {"type":"object","required":["name"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"instincts":{"type":"array","items":{"$ref":"contract#/$defs/ProfileInstinct"},"maxItems":64,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/ProfileAwareness"},"maxItems":64,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/ProfileJudgment"},"maxItems":64,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64,"default":[]},"redaction":{"$ref":"contract#/$defs/Redaction","default":{"method":"placeholder","config":{}}},"phone_regions":{"type":"array","items":{"$ref":"contract#/$defs/PhoneRegion"},"maxItems":8,"default":[]},"short_circuit":{"type":"boolean","default":true},"on_error":{"$ref":"contract#/$defs/ScanFallback","default":"fail"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 const schema34 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$"};
 const schema35 = {"type":"string","maxLength":1000};
-const schema51 = {"type":"string","enum":["fail","flag","block"]};
-const schema52 = {"type":"object"};
+const schema51 = {"type":"string","pattern":"^[A-Z]{2}$"};
+const schema52 = {"type":"string","enum":["fail","flag","block"]};
+const schema53 = {"type":"object"};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$", "u");
+const pattern11 = new RegExp("^[A-Z]{2}$", "u");
 const schema36 = {"type":"object","required":["instinct_name"],"properties":{"instinct_name":{"$ref":"contract#/$defs/RuleName"},"sensitivity":{"anyOf":[{"$ref":"contract#/$defs/Sensitivity"},{"type":"null"}],"default":null}},"additionalProperties":false};
 const schema38 = {"type":"string","enum":["paranoid","cautious","balanced","relaxed","permissive"]};
 
@@ -701,6 +703,9 @@ data.reflexes = [];
 if(data.redaction === undefined){
 data.redaction = {"method":"placeholder","config":{}};
 }
+if(data.phone_regions === undefined){
+data.phone_regions = [];
+}
 if(data.short_circuit === undefined){
 data.short_circuit = true;
 }
@@ -1042,32 +1047,74 @@ errors = vErrors.length;
 }
 var valid0 = _errs34 === errors;
 if(valid0){
+let data16 = data.phone_regions;
 const _errs35 = errors;
+if(errors === _errs35){
+if(Array.isArray(data16)){
+if(data16.length > 8){
+validate22.errors = [{instancePath:instancePath+"/phone_regions",schemaPath:"#/properties/phone_regions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
+return false;
+}
+else {
+var valid12 = true;
+const len6 = data16.length;
+for(let i6=0; i6<len6; i6++){
+let data17 = data16[i6];
+const _errs37 = errors;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data17 === "string"){
+if(!pattern11.test(data17)){
+validate22.errors = [{instancePath:instancePath+"/phone_regions/" + i6,schemaPath:"contract#/$defs/PhoneRegion/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{2}$"},message:"must match pattern \""+"^[A-Z]{2}$"+"\""}];
+return false;
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/phone_regions/" + i6,schemaPath:"contract#/$defs/PhoneRegion/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid12 = _errs37 === errors;
+if(!valid12){
+break;
+}
+}
+}
+}
+else {
+validate22.errors = [{instancePath:instancePath+"/phone_regions",schemaPath:"#/properties/phone_regions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs35 === errors;
+if(valid0){
+const _errs40 = errors;
 if(typeof data.short_circuit !== "boolean"){
 validate22.errors = [{instancePath:instancePath+"/short_circuit",schemaPath:"#/properties/short_circuit/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid0 = _errs35 === errors;
+var valid0 = _errs40 === errors;
 if(valid0){
-let data17 = data.on_error;
-const _errs37 = errors;
-if(typeof data17 !== "string"){
+let data19 = data.on_error;
+const _errs42 = errors;
+if(typeof data19 !== "string"){
 validate22.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data17 === "fail") || (data17 === "flag")) || (data17 === "block"))){
-validate22.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"}];
+if(!(((data19 === "fail") || (data19 === "flag")) || (data19 === "block"))){
+validate22.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-var valid0 = _errs37 === errors;
+var valid0 = _errs42 === errors;
 if(valid0){
-let data18 = data.metadata;
-const _errs40 = errors;
-if(!(data18 && typeof data18 == "object" && !Array.isArray(data18))){
+let data20 = data.metadata;
+const _errs45 = errors;
+if(!(data20 && typeof data20 == "object" && !Array.isArray(data20))){
 validate22.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-var valid0 = _errs40 === errors;
+var valid0 = _errs45 === errors;
+}
 }
 }
 }
@@ -1115,8 +1162,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const Profiles_update_body = validate32;
-const schema53 = {"$id":"Profiles_update_body","$ref":"contract#/$defs/ProfileUpdate"};
-const schema54 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"instincts":{"type":"array","items":{"$ref":"contract#/$defs/ProfileInstinct"},"maxItems":64},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/ProfileAwareness"},"maxItems":64},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"values":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/ProfileJudgment"},"maxItems":64},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"redaction":{"$ref":"contract#/$defs/Redaction"},"short_circuit":{"type":"boolean"},"on_error":{"$ref":"contract#/$defs/ScanFallback"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
+const schema54 = {"$id":"Profiles_update_body","$ref":"contract#/$defs/ProfileUpdate"};
+const schema55 = {"type":"object","properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description"},"enabled":{"type":"boolean"},"instincts":{"type":"array","items":{"$ref":"contract#/$defs/ProfileInstinct"},"maxItems":64},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/ProfileAwareness"},"maxItems":64},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"values":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/ProfileJudgment"},"maxItems":64},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/RuleName"},"maxItems":64},"redaction":{"$ref":"contract#/$defs/Redaction"},"phone_regions":{"type":"array","items":{"$ref":"contract#/$defs/PhoneRegion"},"maxItems":8},"short_circuit":{"type":"boolean"},"on_error":{"$ref":"contract#/$defs/ScanFallback"},"metadata":{"$ref":"contract#/$defs/Metadata"}},"additionalProperties":false};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1132,7 +1179,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func1.call(schema54.properties, key0))){
+if(!(func1.call(schema55.properties, key0))){
 validate33.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1501,11 +1548,45 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.short_circuit !== undefined){
+if(data.phone_regions !== undefined){
+let data16 = data.phone_regions;
 const _errs35 = errors;
-if(typeof data.short_circuit !== "boolean"){
-validate33.errors = [{instancePath:instancePath+"/short_circuit",schemaPath:"#/properties/short_circuit/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+if(errors === _errs35){
+if(Array.isArray(data16)){
+if(data16.length > 8){
+validate33.errors = [{instancePath:instancePath+"/phone_regions",schemaPath:"#/properties/phone_regions/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"}];
 return false;
+}
+else {
+var valid12 = true;
+const len6 = data16.length;
+for(let i6=0; i6<len6; i6++){
+let data17 = data16[i6];
+const _errs37 = errors;
+const _errs38 = errors;
+if(errors === _errs38){
+if(typeof data17 === "string"){
+if(!pattern11.test(data17)){
+validate33.errors = [{instancePath:instancePath+"/phone_regions/" + i6,schemaPath:"contract#/$defs/PhoneRegion/pattern",keyword:"pattern",params:{pattern: "^[A-Z]{2}$"},message:"must match pattern \""+"^[A-Z]{2}$"+"\""}];
+return false;
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/phone_regions/" + i6,schemaPath:"contract#/$defs/PhoneRegion/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid12 = _errs37 === errors;
+if(!valid12){
+break;
+}
+}
+}
+}
+else {
+validate33.errors = [{instancePath:instancePath+"/phone_regions",schemaPath:"#/properties/phone_regions/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 var valid0 = _errs35 === errors;
 }
@@ -1513,34 +1594,47 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.on_error !== undefined){
-let data17 = data.on_error;
-const _errs37 = errors;
-if(typeof data17 !== "string"){
-validate33.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data17 === "fail") || (data17 === "flag")) || (data17 === "block"))){
-validate33.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs37 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.metadata !== undefined){
-let data18 = data.metadata;
+if(data.short_circuit !== undefined){
 const _errs40 = errors;
-if(!(data18 && typeof data18 == "object" && !Array.isArray(data18))){
-validate33.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(typeof data.short_circuit !== "boolean"){
+validate33.errors = [{instancePath:instancePath+"/short_circuit",schemaPath:"#/properties/short_circuit/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs40 === errors;
 }
 else {
 var valid0 = true;
+}
+if(valid0){
+if(data.on_error !== undefined){
+let data19 = data.on_error;
+const _errs42 = errors;
+if(typeof data19 !== "string"){
+validate33.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data19 === "fail") || (data19 === "flag")) || (data19 === "block"))){
+validate33.errors = [{instancePath:instancePath+"/on_error",schemaPath:"contract#/$defs/ScanFallback/enum",keyword:"enum",params:{allowedValues: schema52.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs42 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.metadata !== undefined){
+let data20 = data.metadata;
+const _errs45 = errors;
+if(!(data20 && typeof data20 == "object" && !Array.isArray(data20))){
+validate33.errors = [{instancePath:instancePath+"/metadata",schemaPath:"contract#/$defs/Metadata/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+var valid0 = _errs45 === errors;
+}
+else {
+var valid0 = true;
+}
 }
 }
 }

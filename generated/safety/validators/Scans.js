@@ -14,8 +14,9 @@ const schema40 = {"type":"string","minLength":1,"maxLength":128,"pattern":"^(?=.
 const schema41 = {"type":"string","maxLength":64,"pattern":"^[a-z]+\\.[a-z0-9_]+$"};
 const schema42 = {"type":"number","format":"double","minimum":0,"maximum":1};
 const func1 = require("ajv/dist/runtime/ucs2length").default;
-const schema35 = {"type":"object","required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/ScanText"}},"additionalProperties":false};
+const schema35 = {"type":"object","required":["role","content"],"properties":{"role":{"$ref":"contract#/$defs/MessageRole"},"content":{"$ref":"contract#/$defs/MessageText"}},"additionalProperties":false};
 const schema36 = {"type":"string","enum":["system","developer","user","assistant","tool"]};
+const schema37 = {"type":"string","maxLength":524288,"x-any-text":true};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -68,18 +69,12 @@ const _errs6 = errors;
 if(errors === _errs6){
 if(typeof data1 === "string"){
 if(func1(data1) > 524288){
-validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
-return false;
-}
-else {
-if(func1(data1) < 1){
-validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/MessageText/maxLength",keyword:"maxLength",params:{limit: 524288},message:"must NOT have more than 524288 characters"}];
 return false;
 }
 }
-}
 else {
-validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/ScanText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate23.errors = [{instancePath:instancePath+"/content",schemaPath:"contract#/$defs/MessageText/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -673,7 +668,7 @@ const Scans_preview_body = validate30;
 const schema51 = {"$id":"Scans_preview_body","$ref":"contract#/$defs/PreviewRequest"};
 const schema52 = {"type":"object","required":["direction"],"properties":{"text":{"$ref":"contract#/$defs/ScanText"},"messages":{"type":"array","items":{"$ref":"contract#/$defs/Message"},"minItems":1,"maxItems":256},"context":{"$ref":"contract#/$defs/ScanContext","default":{}},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}},"profile":{"$ref":"contract#/$defs/RuleName"},"detectors":{"type":"array","items":{"$ref":"contract#/$defs/DetectorId"},"minItems":1,"maxItems":64},"min_score":{"$ref":"contract#/$defs/Score"},"direction":{"$ref":"contract#/$defs/Direction"},"primitives":{"$ref":"contract#/$defs/InlinePrimitives","default":{}}},"additionalProperties":false};
 const schema59 = {"type":"string","enum":["input","output"]};
-const func13 = Object.prototype.hasOwnProperty;
+const func12 = Object.prototype.hasOwnProperty;
 const schema60 = {"type":"object","properties":{"instincts":{"type":"array","items":{"$ref":"contract#/$defs/InstinctCreate"},"maxItems":8,"default":[]},"awareness":{"type":"array","items":{"$ref":"contract#/$defs/AwarenessPrimitiveCreate"},"maxItems":8,"default":[]},"boundaries":{"type":"array","items":{"$ref":"contract#/$defs/BoundaryCreate"},"maxItems":8,"default":[]},"values":{"type":"array","items":{"$ref":"contract#/$defs/ValueCreate"},"maxItems":8,"default":[]},"judgments":{"type":"array","items":{"$ref":"contract#/$defs/JudgmentCreate"},"maxItems":8,"default":[]},"reflexes":{"type":"array","items":{"$ref":"contract#/$defs/ReflexCreate"},"maxItems":8,"default":[]}},"additionalProperties":false};
 const schema61 = {"type":"object","required":["name","category"],"properties":{"name":{"$ref":"contract#/$defs/RuleName"},"description":{"$ref":"contract#/$defs/Description","default":""},"enabled":{"type":"boolean","default":true},"directions":{"type":"array","items":{"$ref":"contract#/$defs/Direction"},"minItems":1,"maxItems":2,"uniqueItems":true,"default":["input","output"]},"category":{"$ref":"contract#/$defs/AttackCategory"},"strategies":{"type":"array","items":{"$ref":"contract#/$defs/Strategy"},"maxItems":8,"default":[{"name":"patterns","weight":1,"config":{}},{"name":"hierarchy","weight":1,"config":{}},{"name":"obfuscation","weight":0.8,"config":{}},{"name":"canary","weight":1,"config":{}}]},"sensitivity":{"$ref":"contract#/$defs/Sensitivity","default":"balanced"},"action":{"$ref":"contract#/$defs/InstinctAction","default":"block"},"metadata":{"$ref":"contract#/$defs/Metadata","default":{}}},"additionalProperties":false};
 const schema63 = {"type":"string","maxLength":1000};
@@ -967,7 +962,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema61.properties, key0))){
+if(!(func12.call(schema61.properties, key0))){
 validate34.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -1775,7 +1770,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema75.properties, key0))){
+if(!(func12.call(schema75.properties, key0))){
 validate40.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -3318,7 +3313,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema118.properties, key0))){
+if(!(func12.call(schema118.properties, key0))){
 validate56.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -3902,7 +3897,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema132.properties, key0))){
+if(!(func12.call(schema132.properties, key0))){
 validate62.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;
@@ -4450,7 +4445,7 @@ return false;
 else {
 const _errs1 = errors;
 for(const key0 in data){
-if(!(func13.call(schema52.properties, key0))){
+if(!(func12.call(schema52.properties, key0))){
 validate31.errors = [{instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"}];
 return false;
 break;

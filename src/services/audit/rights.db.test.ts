@@ -29,7 +29,6 @@ describe('scopes', () => {
   const requests: readonly (readonly [scope: string, method: string, path: string, body?: object])[] = [
     ['write', 'POST', '/events', { action: 'a', resource: 'r', category: 'c' }],
     ['write', 'POST', '/events/batch', { events: [{ action: 'a', resource: 'r', category: 'c' }] }],
-    ['write', 'POST', '/reports/soc2', { period }],
     ['read', 'GET', '/events'],
     ['read', 'GET', '/events/export/csv'],
     ['read', 'GET', '/events/user/anna'],
@@ -60,6 +59,100 @@ describe('scopes', () => {
       const [status] = await api.refusal(method, path, { token: null, ...(body && { body }) });
       expect(status).toBe(401);
     }
+  });
+});
+
+describe('whoever gets events', () => {
+  it('needs the right to read them, also in a report, an archive or an export', async () => {
+    const own = inTenant('readers');
+    const { stream_id } = await api.event({ timestamp: day(60), user_id: 'anna' }, own);
+    await api.send('POST', '/retention', {
+      ...own,
+      body: { category: 'data', duration: '720h', archive: true },
+    });
+    await api.send('POST', '/retention/enforce', own);
+    const [archive] = (await api.send('GET', '/retention/archives', own)) as { id: string }[];
+    const requests = [
+      ...['soc2', 'hipaa', 'euaiact'].map((kind) => ['POST', `/reports/${kind}`, { period }] as const),
+      ['POST', '/reports/custom', { title: 'T', period }],
+      ['GET', `/streams/${stream_id}/export`],
+      ['GET', `/retention/archives/${archive!.id}/content`],
+    ] as const;
+    const without = await key('readers', ['audit:write', 'audit:admin']);
+    const whole = await key('readers', ['audit:write', 'audit:admin', 'audit:read']);
+    for (const [method, path, body] of requests) {
+      const sent = body === undefined ? {} : { body };
+      expect([path, await api.refusal(method, path, { ...without, ...sent })]).toEqual([
+        path,
+        [403, 'audit: missing scope audit:read'],
+      ]);
+      const { status } = await server.request(method, `/audit/v1${path}`, { ...whole, ...sent });
+      expect([path, status]).toEqual([path, method === 'POST' ? 201 : 200]);
+    }
+  });
+});
+
+describe('what the operator set for a tenant', () => {
+  const policyOf = (category: string, hours = 2_000) => ({ category, duration: `${hours}h` });
+
+  it('is not replaced or deleted by an admin of the tenant, whose own policies are', async () => {
+    const admin = await key('governed', ['audit:*']);
+    const named = { body: { ...policyOf('data'), tenant_id: 'governed' } };
+    const set = await api.send('POST', '/retention', named);
+    expect(set).toMatchObject({ tenant_id: 'governed', set_by: 'operator' });
+    const spoken = await api.send('POST', '/retention', { ...inTenant('governed'), body: policyOf('auth') });
+    expect(spoken).toMatchObject({ set_by: 'operator' });
+    for (const { id, category } of [set, spoken] as { id: string; category: string }[]) {
+      expect(await api.refusal('POST', '/retention', { ...admin, body: policyOf(category, 1_000) })).toEqual([
+        403,
+        'audit: category: only the operator may replace a policy that the operator set',
+      ]);
+      expect(await api.refusal('DELETE', `/retention/${id}`, admin)).toEqual([
+        403,
+        'audit: only the operator may delete a policy that the operator set',
+      ]);
+    }
+    expect(await api.send('GET', '/retention', admin)).toEqual([spoken, set]);
+    const own = await api.send('POST', '/retention', { ...admin, body: policyOf('config') });
+    expect(own).toMatchObject({ set_by: 'tenant' });
+    await api.send('POST', '/retention', { ...admin, body: policyOf('config', 3_000) });
+    const taken = await api.send('POST', '/retention', {
+      body: { ...policyOf('config', 4_000), tenant_id: 'governed' },
+    });
+    expect(taken).toMatchObject({ id: own.id, set_by: 'operator' });
+    expect((await api.refusal('DELETE', `/retention/${own.id}`, admin))[0]).toBe(403);
+    expect((await api.refusal('DELETE', `/retention/${own.id}`))[0]).toBe(204);
+  });
+
+  it('for all categories is not evaded by a policy for one', async () => {
+    const admin = await key('governed-whole', ['audit:*']);
+    await api.send('POST', '/retention', { body: { ...policyOf('*'), tenant_id: 'governed-whole' } });
+    expect(await api.refusal('POST', '/retention', { ...admin, body: policyOf('data', 720) })).toEqual([
+      403,
+      'audit: category: the operator set the policy for all categories',
+    ]);
+  });
+
+  it('by root on behalf of somebody there is the tenant’s', async () => {
+    const headers = { 'X-Tenant-ID': 'spoken-for', 'X-User-ID': 'usr_1' };
+    expect(await api.send('POST', '/retention', { headers, body: policyOf('data') })).toMatchObject({
+      set_by: 'tenant',
+    });
+  });
+
+  it('is listed whole, or the tenant must be named', async () => {
+    const made = Array.from({ length: 201 }, (_, at) => `many-${at % 2}-${at}`);
+    await server.db.sql`
+      insert into audit.retention_policies (tenant_id, id, app_id, category, duration, duration_ms, archive)
+      select split_part(name, '-', 1) || '-' || split_part(name, '-', 2), 'retpol_' || lpad(split_part(name, '-', 3), 26, '0'),
+        'many', name, '720h', 2592000000, false
+      from unnest(${made}::text[]) as name`;
+    const operator = { headers: { 'X-App-ID': 'many' } };
+    expect(await api.refusal('GET', '/retention', operator)).toEqual([
+      400,
+      'audit: tenant_id: is required, because all tenants have more than 200 policies',
+    ]);
+    expect(await api.send('GET', '/retention?tenant_id=many-1', operator)).toHaveLength(100);
   });
 });
 
@@ -124,6 +217,7 @@ describe('a tenant', () => {
       ['POST', '/events/batch', { events: [event, { ...event, tenant_id: 'one' }] }],
       ['POST', '/erasures', { ...erasure, tenant_id: 'one' }],
       ['POST', '/reports/soc2', { period, tenant_id: 'one' }],
+      ['POST', '/retention', { category: 'c', duration: '720h', tenant_id: 'one' }],
       ['POST', '/reports/custom', { title: 'T', period, app_id: 'second' }],
       ['POST', '/events/aggregate', { group_by: 'day', tenant_id: 'one' }],
       ['GET', '/events?tenant_id=one'],

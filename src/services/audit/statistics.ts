@@ -23,6 +23,7 @@ export const stats = ({ db }: Pick<Deps, 'db'>) =>
         events_by_severity: { info: 0, warning: 0, critical: 0, ...severities },
         events_by_outcome: { success: 0, failure: 0, denied: 0, ...outcomes },
         events_by_category: categories,
+        events_in_other_categories: total - Object.values(categories).reduce((sum, count) => sum + count, 0),
       };
     },
   }) satisfies Stats<Context>;

@@ -221,19 +221,16 @@ it.each([
   [{ object_id: 'a\u0085' }, /^object_id: /],
   [{ subject_id: '\u0085a' }, /^subject_id: /],
   [{ subject_id: 'a\u009fb' }, /^subject_id: /],
-  [{ expires_at: '9999-12-31T23:59:60Z' }, /^expires_at: must lie between 0001-01-01T00:00:00Z and 9999-/],
-  [{ expires_at: '2016-12-31T23:59:60Z' }, /^expires_at: must be in the future$/],
+  [
+    { expires_at: '9999-12-31T23:59:59-01:00' },
+    /^expires_at: must lie between 0001-01-01T00:00:00Z and 9999-/,
+  ],
+  [{ expires_at: '2016-12-31T23:59:59Z' }, /^expires_at: must be in the future$/],
+  [{ expires_at: '2036-12-31T23:59:60Z' }, /^expires_at: must be a time such as /],
 ])('refuses %j', async (change, message) => {
   const [status, error] = await tools(server).refusal('POST', '/relations', {
     body: { ...tuple('document:1#viewer@user:a'), ...change },
   });
   expect(status).toBe(400);
   expect(error).toMatch(message);
-});
-
-it('takes a leap second as the beginning of the next minute', async () => {
-  const response = await tools(server).request('POST', '/relations', {
-    body: { ...tuple('document:1#viewer@user:a'), expires_at: '2036-12-31T23:59:60Z' },
-  });
-  expect([response.status, response.body.expires_at]).toEqual([201, '2037-01-01T00:00:00.000Z']);
 });

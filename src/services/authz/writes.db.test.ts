@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Caller } from '../../http/caller.ts';
-import { portCall } from '../../http/local-port.ts';
+import { portCall } from '../../http/port-call.ts';
 import { changeStore } from './changes.store.ts';
 import { relations } from './relations.ts';
 import { settings } from './settings.ts';

@@ -64,11 +64,21 @@ describe('create', () => {
     const { key } = await api.issue({
       id: 'x',
       state: 'revoked',
-      tenant_id: 'other',
+      tenant_id: 'default',
       live_secrets: 9,
       created_at: 1,
     });
     expect(key).toMatchObject({ state: 'active', tenant_id: 'default', live_secrets: 1 });
+  });
+
+  it('is never made elsewhere than in the tenant and the app that a request names', async () => {
+    const refused = (body: object) => api.refusal('POST', '/keys', { body: { name: 'x', ...body } });
+    const advice = 'is not taken here; name the';
+    expect(await refused({ tenant_id: 'other' })).toEqual([
+      400,
+      `tenant_id: ${advice} tenant with X-Tenant-ID`,
+    ]);
+    expect(await refused({ app_id: 'other' })).toEqual([400, `app_id: ${advice} app with X-App-ID`]);
   });
 
   it('registers the scopes that are new', async () => {

@@ -39,6 +39,5 @@ export const QueueFull = () => Unavailable('scan queue is full', { retryAfter: 1
 
 /** Violations that only a concurrent request can cause. */
 export const constraints: Constraints = {
-  assignment_pkey: () => Conflict('policy is already assigned'),
   assignment_policy: () => NotFound('policy'),
 };

@@ -66,7 +66,7 @@ export interface Events {
       cursor?: T.Cursor | undefined;
       /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The end of the period, exclusive. */
+      /** The end of the period, exclusive. Not before `from`. */
       to?: T.Moment | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
@@ -172,7 +172,7 @@ export interface Events {
     request?: {
       /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The end of the period, exclusive. */
+      /** The end of the period, exclusive. Not before `from`. */
       to?: T.Moment | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
@@ -219,7 +219,7 @@ export interface Events {
     request?: {
       /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The end of the period, exclusive. */
+      /** The end of the period, exclusive. Not before `from`. */
       to?: T.Moment | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;
@@ -274,7 +274,7 @@ export interface Events {
       cursor?: T.Cursor | undefined;
       /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The end of the period, exclusive. */
+      /** The end of the period, exclusive. Not before `from`. */
       to?: T.Moment | undefined;
       /** Only records of this tenant. Only the operator may name a tenant other than the caller's own. */
       tenant_id?: T.TenantId | undefined;

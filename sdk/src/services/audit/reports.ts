@@ -42,7 +42,7 @@ export interface Reports {
   ) => List<T.Report, T.Error>;
 
   /**
-   * Creates a custom report with a section for each category.
+   * Creates a custom report with a section for each category. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -72,7 +72,7 @@ export interface Reports {
 
   /**
    * Creates an EU AI Act report: record keeping, decisions, incidents, data governance, human
-   * oversight.
+   * oversight. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -101,7 +101,7 @@ export interface Reports {
   ) => Answer<T.Report, T.Error>;
 
   /**
-   * Creates a HIPAA report: access to health data, authentication, security incidents, disposal.
+   * Creates a HIPAA report: access to health data, authentication, security incidents, disposal. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *
@@ -131,7 +131,7 @@ export interface Reports {
 
   /**
    * Creates a SOC 2 report: logical access, registration and authentication, access to data,
-   * security incidents, change management.
+   * security incidents, change management. It needs `audit:read` as well.
    *
    * Needs the scope `audit:write`.
    *

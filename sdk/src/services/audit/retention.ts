@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.audit.retention` */
 export interface Retention {
   /**
-   * Lists the retention policies of the tenant, newest first.
+   * Lists the retention policies of the tenant, newest first. The operator names a tenant when all tenants together have more than 200.
    *
    * Needs the scope `audit:read`.
    *
@@ -36,7 +36,7 @@ export interface Retention {
   ) => Answer<T.RetentionPolicyList, T.Error>;
 
   /**
-   * Creates or replaces the retention policy of a category. A replaced policy keeps its id. A tenant has at most 200.
+   * Creates or replaces the retention policy of a category. A replaced policy keeps its id. A tenant has at most 200. What the operator set for a tenant, the tenant can neither replace nor delete, and where that is the policy of all categories, the tenant sets none.
    *
    * Needs the scope `audit:admin`.
    *
@@ -99,7 +99,7 @@ export interface Retention {
 
   /**
    * Returns the content of an archive: gzipped lines of JSON, each a record with its hash and its
-   * parts.
+   * parts. It needs `audit:read` as well.
    *
    * Needs the scope `audit:admin`.
    *
@@ -152,7 +152,7 @@ export interface Retention {
   ) => Answer<T.EnforceResult, T.Error>;
 
   /**
-   * Deletes a retention policy. Purged events remain purged.
+   * Deletes a retention policy that is the caller's to delete. Purged events remain purged.
    *
    * Needs the scope `audit:admin`.
    *

@@ -33,7 +33,7 @@ export interface Stats {
       tenant_id?: T.TenantId | undefined;
       /** The start of the period, inclusive. */
       from?: T.Moment | undefined;
-      /** The end of the period, exclusive. */
+      /** The end of the period, exclusive. Not before `from`. */
       to?: T.Moment | undefined;
     },
     options?: RequestOptions,

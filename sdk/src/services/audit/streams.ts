@@ -71,7 +71,7 @@ export interface Streams {
   ) => Answer<T.Stream, T.Error>;
 
   /**
-   * Exports what is stored of a chain, in its order. The record, the hash and the parts of each event are enough to verify it without this server. Personal data in the parts is encrypted.
+   * Exports what is stored of a chain, in its order. The record, the hash and the parts of each event are enough to verify it without this server. Personal data in the parts is encrypted. It needs `audit:read` as well.
    *
    * Needs the scope `audit:admin`.
    *

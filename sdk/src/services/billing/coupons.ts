@@ -151,7 +151,7 @@ export interface Coupons {
   ) => Answer<void, T.Error>;
 
   /**
-   * Redeems a coupon for a live subscription. A subscription has at most 10. Refused with `coupon_not_started`, `coupon_expired`, `coupon_exhausted`, `coupon_invalid` or `already_exists`.
+   * Redeems a coupon for a live subscription. A subscription has at most 10, each once: a repetition returns the redemption that there is. Refused with `coupon_not_started`, `coupon_expired`, `coupon_exhausted` or `coupon_invalid`.
    *
    * Needs the scope `billing:write`.
    *
@@ -161,7 +161,7 @@ export interface Coupons {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The coupon does not exist in the app, or the subscription does not exist in the tenant.
-   * - 409: The coupon has already been redeemed for this subscription.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.

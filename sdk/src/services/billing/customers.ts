@@ -186,7 +186,7 @@ export interface Customers {
   ) => Answer<void, T.Error>;
 
   /**
-   * Adds credit to a customer, which pays its next invoices. Refused with `invalid_amount` or `duplicate_idempotency_key`.
+   * Adds credit to a customer, which pays its next invoices. Without an `idempotency_key`, the header `Idempotency-Key` counts as one. Refused with `invalid_amount` or `duplicate_idempotency_key`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -350,7 +350,7 @@ export const customersOf = (client: Client): Customers =>
     get: { verb: 'GET', path: '/billing/customers/{id}' },
     update: { verb: 'PUT', path: '/billing/customers/{id}', body: 'application/json' },
     delete: { verb: 'DELETE', path: '/billing/customers/{id}', empty: [204] },
-    credit: { verb: 'POST', path: '/billing/customers/{id}/credit', body: 'application/json' },
+    credit: { verb: 'POST', path: '/billing/customers/{id}/credit', body: 'application/json', creates: true },
     export: { verb: 'GET', path: '/billing/customers/{id}/export', unread: true },
     invoices: {
       verb: 'GET',

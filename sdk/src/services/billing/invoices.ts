@@ -105,8 +105,9 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Finalizes a draft: it is computed once more, numbered and frozen, and must be paid. Refused with
-   * `invoice_finalized` or `invoice_incomplete`.
+   * Finalizes a draft: it is computed once more, numbered and frozen, and must be paid. One that is
+   * final already is returned as it is. Refused with `invoice_finalized` when it was voided, or
+   * `invoice_incomplete`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -116,6 +117,7 @@ export interface Invoices {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 429: The API key of the request has exceeded its rate limit.
    * - 500: An internal error occurred; the log records its cause under the request id.
    *
@@ -133,7 +135,7 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Records that an invoice was paid outside the providers. A draft becomes final. Refused with `invoice_paid` or `invoice_voided`.
+   * Records that an invoice was paid outside the providers. A draft becomes final. One that was paid in this way is returned as it is. Refused with `invoice_paid` or `invoice_voided`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -143,6 +145,7 @@ export interface Invoices {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -191,7 +194,7 @@ export interface Invoices {
   ) => Answer<Response, T.Error>;
 
   /**
-   * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. Refused with `invoice_paid` or `invoice_voided`.
+   * Voids an invoice that is not paid. Its charges are written off, unless they are to be billed again. One that was voided in this way is returned as it is. Refused with `invoice_paid` or `invoice_voided`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -201,6 +204,7 @@ export interface Invoices {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The invoice does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -233,8 +237,8 @@ export const invoicesOf = (client: Client): Invoices =>
       more: 'pagination.has_more',
     },
     get: { verb: 'GET', path: '/billing/invoices/{invoice}' },
-    finalize: { verb: 'POST', path: '/billing/invoices/{invoice}/finalize' },
-    pay: { verb: 'POST', path: '/billing/invoices/{invoice}/pay', body: 'application/json' },
+    finalize: { verb: 'POST', path: '/billing/invoices/{invoice}/finalize', creates: true },
+    pay: { verb: 'POST', path: '/billing/invoices/{invoice}/pay', body: 'application/json', creates: true },
     pdf: { verb: 'GET', path: '/billing/invoices/{invoice}/pdf', unread: true },
-    void: { verb: 'POST', path: '/billing/invoices/{invoice}/void', body: 'application/json' },
+    void: { verb: 'POST', path: '/billing/invoices/{invoice}/void', body: 'application/json', creates: true },
   });

@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.billing.meter` */
 export interface Meter {
   /**
-   * Records a usage event. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that a repeated event had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
+   * Records a usage event. Before the response is sent, the event is stored and every counter is correct. A 409 with `details.identical` means that an event with its `idempotency_key` had been accepted before. Refused with `event_too_old`, `duplicate_event` or `meter_buffer_full`.
    *
    * Needs the scope `billing:write`.
    *
@@ -129,8 +129,8 @@ export interface Meter {
   ) => Answer<T.UsageEvent, T.Error>;
 
   /**
-   * Voids a usage event: it no longer counts, and the next invoice corrects what was billed.
-   * Refused with `invalid_state`.
+   * Voids a usage event: it no longer counts, and the next invoice corrects what was billed. One that
+   * was voided for this reason is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -140,6 +140,7 @@ export interface Meter {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The usage event does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -237,7 +238,7 @@ export const meterOf = (client: Client): Meter =>
     },
     recordBatch: { verb: 'POST', path: '/billing/meter/events/batch', body: 'application/json' },
     get: { verb: 'GET', path: '/billing/meter/events/{id}' },
-    void: { verb: 'POST', path: '/billing/meter/events/{id}/void', body: 'application/json' },
+    void: { verb: 'POST', path: '/billing/meter/events/{id}/void', body: 'application/json', creates: true },
     usage: { verb: 'GET', path: '/billing/meter/usage/{subscriptionId}/{meter}' },
     history: { verb: 'GET', path: '/billing/meter/usage/{subscriptionId}/{meter}/history' },
   });

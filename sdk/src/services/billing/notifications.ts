@@ -34,6 +34,8 @@ export interface Notifications {
        * malformed, old or wrong signature is a 401.
        */
       'BillingProvider-Signature'?: T.BillingProviderSignature | undefined;
+      /** The same under the name that Paddle gives it. Of two signatures, both must be valid. */
+      'Paddle-Signature'?: T.BillingProviderSignature | undefined;
       /** The content encoding; anything but `identity` is refused, because the signature covers the bytes. */
       'Content-Encoding'?: T.ContentEncoding | undefined;
       body: RawBody;
@@ -66,6 +68,8 @@ export interface Notifications {
        * `<t>.<body>`, at most 300 seconds old. A missing, malformed, old or wrong signature is a 401.
        */
       'CardProvider-Signature'?: T.CardProviderSignature | undefined;
+      /** The same under the name that Stripe gives it. Of two signatures, both must be valid. */
+      'Stripe-Signature'?: T.CardProviderSignature | undefined;
       /** The content encoding; anything but `identity` is refused, because the signature covers the bytes. */
       'Content-Encoding'?: T.ContentEncoding | undefined;
       body: RawBody;
@@ -80,13 +84,13 @@ export const notificationsOf = (client: Client): Notifications =>
     billingProvider: {
       verb: 'POST',
       path: '/webhooks/billing-provider',
-      headers: ['BillingProvider-Signature', 'Content-Encoding'],
+      headers: ['BillingProvider-Signature', 'Paddle-Signature', 'Content-Encoding'],
       body: 'application/octet-stream',
     },
     cardProvider: {
       verb: 'POST',
       path: '/webhooks/card-provider',
-      headers: ['CardProvider-Signature', 'Content-Encoding'],
+      headers: ['CardProvider-Signature', 'Stripe-Signature', 'Content-Encoding'],
       body: 'application/octet-stream',
     },
   });

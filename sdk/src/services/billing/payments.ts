@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.billing.payments` */
 export interface Payments {
   /**
-   * Pays an invoice through the configured provider. A draft becomes final. The response is `pending`: the outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body returns the first payment. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`, `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
+   * Pays an invoice through the configured provider. A draft becomes final. The response is `pending`: the outcome arrives with the provider's notification. A repeat with the same `idempotency_key` and body returns the first payment, or its decline; without one, the header `Idempotency-Key` counts as one. Refused with `invoice_paid`, `invoice_voided`, `invoice_incomplete`, `invalid_amount`, `payment_failed`, `duplicate_idempotency_key`, `provider_not_configured` or `provider_timeout`.
    *
    * Needs the scope `billing:write`.
    *
@@ -103,7 +103,7 @@ export interface Payments {
   ) => Answer<T.Payment, T.Error>;
 
   /**
-   * Cancels a payment whose outcome is not yet known. Money that arrives later goes to the customer's balance. Refused with `invalid_state`.
+   * Cancels a payment whose outcome is not yet known. Money that arrives later goes to the customer's balance. One that was canceled is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:admin`.
    *
@@ -130,7 +130,7 @@ export interface Payments {
   ) => Answer<T.Payment, T.Error>;
 
   /**
-   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, or with `provider_timeout`.
+   * Refunds a payment that succeeded, in whole or in part. It first takes back the credit that the customer got for the same money: what is left of it, then what pays for open invoices, which have to be paid again. A repeat with the same `Idempotency-Key` never refunds twice, however the first request ended: one whose outcome is unknown is looked up. Refused with `invalid_state`, with `invalid_amount`, also when such credit has paid for something else, with `duplicate_idempotency_key`, or with `provider_timeout`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *
@@ -140,6 +140,7 @@ export interface Payments {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The payment does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -174,5 +175,5 @@ export const paymentsOf = (client: Client): Payments =>
     },
     get: { verb: 'GET', path: '/billing/payments/{id}' },
     cancel: { verb: 'POST', path: '/billing/payments/{id}/cancel' },
-    refund: { verb: 'POST', path: '/billing/payments/{id}/refund', body: 'application/json' },
+    refund: { verb: 'POST', path: '/billing/payments/{id}/refund', body: 'application/json', creates: true },
   });

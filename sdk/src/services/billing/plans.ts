@@ -37,7 +37,7 @@ export interface Plans {
   ) => Answer<T.Plan, T.Error>;
 
   /**
-   * Lists the plans of the app, newest first.
+   * Lists the plans of the app, newest first. Only the operator sees drafts.
    *
    * Needs the scope `billing:read`.
    *
@@ -67,7 +67,7 @@ export interface Plans {
   ) => List<T.Plan, T.Error, T.PlanPage>;
 
   /**
-   * Returns one plan.
+   * Returns one plan. Only the operator sees drafts.
    *
    * Needs the scope `billing:read`.
    *

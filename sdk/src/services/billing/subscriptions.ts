@@ -127,7 +127,7 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Cancels a subscription at the end of its period, or now. Repeating a cancellation at the end of the period is not an error. Refused with `subscription_canceled`.
+   * Cancels a subscription at the end of its period, or now. A repetition returns the subscription as it is. Refused with `subscription_canceled`.
    *
    * Needs the scope `billing:write`.
    *
@@ -137,6 +137,7 @@ export interface Subscriptions {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -157,7 +158,7 @@ export interface Subscriptions {
   ) => Answer<T.CanceledSubscription, T.Error>;
 
   /**
-   * Changes the plan of an active or trialing subscription at once. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
+   * Changes the plan of an active or trialing subscription at once. One that is on the plan already is returned as it is. Refused with `invalid_upgrade` or `invalid_downgrade`, and with `invalid_state` after hundreds of changes in one billing period.
    *
    * Needs the scope `billing:write`.
    *
@@ -167,6 +168,7 @@ export interface Subscriptions {
    * - 401: Credentials are missing or not valid, or there is no tenant.
    * - 403: The credentials lack the required scope, or the request names a tenant that they do not belong to.
    * - 404: The subscription does not exist for this tenant, or the plan does not exist.
+   * - 409: The idempotency key was used with another body, or its first request is still running.
    * - 413: The body is larger than the operation accepts.
    * - 415: The operation does not accept the content type of the body.
    * - 429: The API key of the request has exceeded its rate limit.
@@ -188,9 +190,10 @@ export interface Subscriptions {
 
   /**
    * Pauses an active subscription: it gives no entitlements and bills nothing until it is resumed.
-   * Refused with `invalid_state`, also after hundreds of changes in one billing period.
+   * One that is paused until the same time is returned as it is. Refused with `invalid_state`, also
+   * after hundreds of changes in one billing period.
    *
-   * Needs the scope `billing:write`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/subscriptions/{id}/pause`
    *
@@ -218,9 +221,9 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Resumes a paused subscription. Within its period, the period continues; after that, a new period begins. Refused with `invalid_state`.
+   * Resumes a paused subscription. Within its period, the period continues; after that, a new period begins. One that is not paused is returned as it is. Refused with `invalid_state`.
    *
-   * Needs the scope `billing:write`.
+   * Needs the scope `billing:admin` in the operator's tenant.
    *
    * `POST /billing/subscriptions/{id}/resume`
    *
@@ -245,7 +248,7 @@ export interface Subscriptions {
   ) => Answer<T.Subscription, T.Error>;
 
   /**
-   * Withdraws a cancellation that has not taken effect. Refused with `invalid_state`.
+   * Withdraws a cancellation that has not taken effect. A subscription that is not to be canceled is returned as it is. Refused with `invalid_state`.
    *
    * Needs the scope `billing:write`.
    *
@@ -312,8 +315,18 @@ export const subscriptionsOf = (client: Client): Subscriptions =>
     },
     get: { verb: 'GET', path: '/billing/subscriptions/{id}' },
     update: { verb: 'PUT', path: '/billing/subscriptions/{id}', body: 'application/json' },
-    cancel: { verb: 'POST', path: '/billing/subscriptions/{id}/cancel', body: 'application/json' },
-    changePlan: { verb: 'POST', path: '/billing/subscriptions/{id}/change-plan', body: 'application/json' },
+    cancel: {
+      verb: 'POST',
+      path: '/billing/subscriptions/{id}/cancel',
+      body: 'application/json',
+      creates: true,
+    },
+    changePlan: {
+      verb: 'POST',
+      path: '/billing/subscriptions/{id}/change-plan',
+      body: 'application/json',
+      creates: true,
+    },
     pause: { verb: 'POST', path: '/billing/subscriptions/{id}/pause', body: 'application/json' },
     resume: { verb: 'POST', path: '/billing/subscriptions/{id}/resume' },
     uncancel: { verb: 'POST', path: '/billing/subscriptions/{id}/uncancel' },

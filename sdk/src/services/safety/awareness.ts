@@ -131,7 +131,7 @@ export interface Awareness {
   ) => Answer<T.AwarenessPrimitive, T.Error>;
 
   /**
-   * Deletes an awareness that no profile uses.
+   * Deletes an awareness that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

@@ -100,7 +100,7 @@ export interface Boundaries {
   ) => Answer<T.Boundary, T.Error>;
 
   /**
-   * Changes a boundary, for all profiles that use it.
+   * Changes a boundary, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -131,7 +131,7 @@ export interface Boundaries {
   ) => Answer<T.Boundary, T.Error>;
 
   /**
-   * Deletes a boundary that no profile uses.
+   * Deletes a boundary that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

@@ -131,7 +131,7 @@ export interface Instincts {
   ) => Answer<T.Instinct, T.Error>;
 
   /**
-   * Deletes an instinct that no profile uses.
+   * Deletes an instinct that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

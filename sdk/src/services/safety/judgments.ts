@@ -131,7 +131,7 @@ export interface Judgments {
   ) => Answer<T.Judgment, T.Error>;
 
   /**
-   * Deletes a judgment that no profile uses.
+   * Deletes a judgment that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

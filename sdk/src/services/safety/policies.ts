@@ -161,7 +161,7 @@ export interface Policies {
   ) => Answer<void, T.Error>;
 
   /**
-   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400.
+   * Assigns a policy of level `tenant` to a tenant. It applies from the next scan on. A policy of level `app` is a 400. What the operator assigns, only the operator can remove.
    *
    * Needs the scope `safety:admin`.
    *
@@ -226,7 +226,7 @@ export interface Policies {
   ) => List<T.PolicyAssignment, T.Error>;
 
   /**
-   * Removes a policy from a tenant. A policy that is not assigned is a 404.
+   * Removes a policy from a tenant. A policy that is not assigned is a 404, one that the operator assigned is a 403 for the tenant's admins.
    *
    * Needs the scope `safety:admin`.
    *

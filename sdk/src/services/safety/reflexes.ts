@@ -98,7 +98,7 @@ export interface Reflexes {
   ) => Answer<T.Reflex, T.Error>;
 
   /**
-   * Changes a reflex, for all profiles that use it.
+   * Changes a reflex, for all profiles that use it. A name that a policy or a reflex asks for cannot be changed.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *
@@ -129,7 +129,7 @@ export interface Reflexes {
   ) => Answer<T.Reflex, T.Error>;
 
   /**
-   * Deletes a reflex that no profile uses.
+   * Deletes a reflex that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

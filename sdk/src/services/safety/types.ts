@@ -130,8 +130,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -197,8 +197,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -279,8 +279,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -352,8 +352,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -404,8 +404,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -467,8 +467,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -881,8 +881,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -945,8 +945,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1042,8 +1042,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -1110,8 +1110,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -1170,8 +1170,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1242,8 +1242,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -1341,7 +1341,7 @@ export interface components {
             /** @description Who wrote it. */
             role: components["schemas"]["MessageRole"];
             /** @description What it says. */
-            content: components["schemas"]["ScanText"];
+            content: components["schemas"]["MessageText"];
         };
         /**
          * Format: int32
@@ -1354,6 +1354,11 @@ export interface components {
          * @enum {string}
          */
         MessageRole: "system" | "developer" | "user" | "assistant" | "tool";
+        /**
+         * @description What a message says: as any text, and empty where a model only calls tools.
+         * @example Write to me john.smith@example.com please
+         */
+        MessageText: string;
         /** @description Free-form JSON data that the tenant defines: at most 16 KiB serialised. */
         Metadata: {
             [key: string]: unknown;
@@ -1395,6 +1400,11 @@ export interface components {
          */
         OwningApp: string;
         /**
+         * @description A country whose phone numbers are known, by its two-letter code (ISO 3166-1).
+         * @example DE
+         */
+        PhoneRegion: string;
+        /**
          * @description Adds rules over the findings, for the whole app or for assigned tenants, and may choose the
          *     profile.
          * @example {
@@ -1431,8 +1441,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The scope. */
@@ -1500,8 +1510,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1608,8 +1618,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The scope. */
@@ -1648,12 +1658,17 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
-             *     app's profile named `default`, otherwise the built-in `default`.
+             *     app's profile named `default`, otherwise the built-in `default`. Where a policy names one, only
+             *     who may take the policy away may name another: an admin of the tenant, or the operator for a
+             *     policy that the operator assigned or that applies to the whole app.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
-            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            /**
+             * @description The built-in detectors whose findings are listed; of awarenesses, nothing else is. What is
+             *     decided and redacted stays the same.
+             */
             detectors?: components["schemas"]["DetectorId"][] | undefined;
-            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            /** @description The lowest score of a finding that is listed. What is decided and redacted stays the same. */
             min_score?: components["schemas"]["Score"] | undefined;
             /** @description The direction of the text. */
             direction: components["schemas"]["Direction"];
@@ -1714,6 +1729,11 @@ export interface components {
          *         "method": "placeholder",
          *         "config": {}
          *       },
+         *       "phone_regions": [
+         *         "DE",
+         *         "AT",
+         *         "CH"
+         *       ],
          *       "short_circuit": true,
          *       "on_error": "fail",
          *       "metadata": {},
@@ -1732,8 +1752,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The instincts that run. */
@@ -1750,6 +1770,11 @@ export interface components {
             reflexes: components["schemas"]["RuleName"][];
             /** @description The redaction if an awareness sets none. */
             redaction: components["schemas"]["Redaction"];
+            /**
+             * @description The countries whose phone numbers are found without a prefix where a word such as `Phone` or `Tel.`
+             *     stands near, in this order. Those of the scan's `region` need no such word.
+             */
+            phone_regions: components["schemas"]["PhoneRegion"][];
             /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit: boolean;
             /** @description What happens to a text that is too long for the app's own regular expressions. */
@@ -1816,6 +1841,11 @@ export interface components {
          *         "method": "placeholder",
          *         "config": {}
          *       },
+         *       "phone_regions": [
+         *         "DE",
+         *         "AT",
+         *         "CH"
+         *       ],
          *       "short_circuit": true,
          *       "on_error": "fail",
          *       "metadata": {}
@@ -1830,8 +1860,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -1873,6 +1903,12 @@ export interface components {
              *     }
              */
             redaction?: components["schemas"]["Redaction"] | undefined;
+            /**
+             * @description The countries whose phone numbers are found without a prefix where a word such as `Phone` or `Tel.`
+             *     stands near, in this order. Those of the scan's `region` need no such word.
+             * @default []
+             */
+            phone_regions?: components["schemas"]["PhoneRegion"][] | undefined;
             /**
              * @description Whether the remaining layers up to judgment are skipped once a layer has decided to block.
              * @default true
@@ -1965,6 +2001,11 @@ export interface components {
          *         "method": "placeholder",
          *         "config": {}
          *       },
+         *       "phone_regions": [
+         *         "DE",
+         *         "AT",
+         *         "CH"
+         *       ],
          *       "short_circuit": true,
          *       "on_error": "fail",
          *       "metadata": {}
@@ -1976,8 +2017,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The instincts that run. */
@@ -1994,6 +2035,11 @@ export interface components {
             reflexes?: (components["schemas"]["RuleName"][] | null) | undefined;
             /** @description The redaction if an awareness sets none. */
             redaction?: (components["schemas"]["Redaction"] | null) | undefined;
+            /**
+             * @description The countries whose phone numbers are found without a prefix where a word such as `Phone` or `Tel.`
+             *     stands near, in this order. Those of the scan's `region` need no such word.
+             */
+            phone_regions?: (components["schemas"]["PhoneRegion"][] | null) | undefined;
             /** @description Whether the remaining layers up to judgment are skipped once a layer has decided to block. */
             short_circuit?: (boolean | null) | undefined;
             /** @description What happens to a text that is too long for the app's own regular expressions. */
@@ -2114,8 +2160,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -2198,8 +2244,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -2270,8 +2316,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -2370,7 +2416,7 @@ export interface components {
             question?: unknown | undefined;
             /**
              * @description The sources of the text: at most 200 strings, each truncated to 65,536 characters. Read by
-             *     judgments.
+             *     judgments. An empty list, or one of blank strings, is the same as none.
              */
             sources?: unknown | undefined;
             /** @description The model's instructions: a string, truncated to 65,536 characters. Outputs must not repeat it. */
@@ -2440,6 +2486,8 @@ export interface components {
          *       ],
          *       "skipped": [],
          *       "truncated": false,
+         *       "detectors": [],
+         *       "min_score": 0,
          *       "revision": 3,
          *       "metadata": {}
          *     }
@@ -2456,7 +2504,7 @@ export interface components {
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description The findings: ordered by layer, then position, then score. */
+            /** @description The findings that the request asked to list: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
             /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
@@ -2483,10 +2531,14 @@ export interface components {
             response: components["schemas"]["Reply"];
             /** @description The layers that ran. */
             layers_run: components["schemas"]["Layer"][];
-            /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
+            /** @description Parts that did not run, and why: `judgment/facts: no sources`, `awareness/customer-pii: disabled`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than listed. */
+            /** @description Whether there are more findings than listed, among those that the request asked to list. */
             truncated: boolean;
+            /** @description The built-in detectors whose findings the request asked to list; empty for all. */
+            detectors: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of the findings that the request asked to list; 0 for all. */
+            min_score: components["schemas"]["Score"];
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
             /** @description The metadata of the request. */
@@ -2520,12 +2572,17 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | undefined;
             /**
              * @description The profile to use. When absent: that of the first active policy that names one, otherwise the
-             *     app's profile named `default`, otherwise the built-in `default`.
+             *     app's profile named `default`, otherwise the built-in `default`. Where a policy names one, only
+             *     who may take the policy away may name another: an admin of the tenant, or the operator for a
+             *     policy that the operator assigned or that applies to the whole app.
              */
             profile?: components["schemas"]["RuleName"] | undefined;
-            /** @description The only built-in detectors to use; the other ones of the profile's awarenesses are left out. */
+            /**
+             * @description The built-in detectors whose findings are listed; of awarenesses, nothing else is. What is
+             *     decided and redacted stays the same.
+             */
             detectors?: components["schemas"]["DetectorId"][] | undefined;
-            /** @description The lowest score of a finding: those below it are left out, whatever their threshold. */
+            /** @description The lowest score of a finding that is listed. What is decided and redacted stays the same. */
             min_score?: components["schemas"]["Score"] | undefined;
         };
         /**
@@ -2571,6 +2628,8 @@ export interface components {
          *       ],
          *       "skipped": [],
          *       "truncated": false,
+         *       "detectors": [],
+         *       "min_score": 0,
          *       "revision": 3,
          *       "metadata": {}
          *     }
@@ -2584,7 +2643,7 @@ export interface components {
             decision: components["schemas"]["Decision"];
             /** @description Whether the decision is `block`. */
             blocked: boolean;
-            /** @description The findings: ordered by layer, then position, then score. */
+            /** @description The findings that the request asked to list: ordered by layer, then position, then score. */
             findings: components["schemas"]["Finding"][];
             /** @description The text to pass on; empty if nothing was redacted, it was blocked, or messages were sent. */
             redacted: string;
@@ -2611,10 +2670,14 @@ export interface components {
             response: components["schemas"]["Reply"];
             /** @description The layers that ran. */
             layers_run: components["schemas"]["Layer"][];
-            /** @description Parts that did not run, and why: `judgment/facts: no sources`. */
+            /** @description Parts that did not run, and why: `judgment/facts: no sources`, `awareness/customer-pii: disabled`. */
             skipped: components["schemas"]["Skipped"][];
-            /** @description Whether there are more findings than listed. */
+            /** @description Whether there are more findings than listed, among those that the request asked to list. */
             truncated: boolean;
+            /** @description The built-in detectors whose findings the request asked to list; empty for all. */
+            detectors: components["schemas"]["DetectorId"][];
+            /** @description The lowest score of the findings that the request asked to list; 0 for all. */
+            min_score: components["schemas"]["Score"];
             /** @description The app's configuration revision that was used. */
             revision: components["schemas"]["Revision"];
             /** @description The metadata of the request. */
@@ -2871,8 +2934,8 @@ export interface components {
             /** @description Its purpose. */
             description: components["schemas"]["Description"];
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled: boolean;
             /** @description The directions of text that it scans. */
@@ -2939,8 +3002,8 @@ export interface components {
              */
             description?: components["schemas"]["Description"] | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              * @default true
              */
             enabled?: boolean | undefined;
@@ -3046,8 +3109,8 @@ export interface components {
             /** @description Its purpose. */
             description?: (components["schemas"]["Description"] | null) | undefined;
             /**
-             * @description Whether it is enabled. A disabled primitive is skipped, a disabled profile counts as unknown,
-             *     and a disabled policy does not apply.
+             * @description Whether it is enabled. A disabled primitive does not run, which `skipped` says, a disabled profile
+             *     counts as unknown, and a disabled policy does not apply.
              */
             enabled?: (boolean | null) | undefined;
             /** @description The directions of text that it scans. */
@@ -3144,11 +3207,13 @@ export type LimitScope = components['schemas']['LimitScope'];
 export type Message = components['schemas']['Message'];
 export type MessageIndex = components['schemas']['MessageIndex'];
 export type MessageRole = components['schemas']['MessageRole'];
+export type MessageText = components['schemas']['MessageText'];
 export type Metadata = components['schemas']['Metadata'];
 export type Moment = components['schemas']['Moment'];
 export type NotFound = components['schemas']['NotFound'];
 export type Overloaded = components['schemas']['Overloaded'];
 export type OwningApp = components['schemas']['OwningApp'];
+export type PhoneRegion = components['schemas']['PhoneRegion'];
 export type Policy = components['schemas']['Policy'];
 export type PolicyAssignment = components['schemas']['PolicyAssignment'];
 export type PolicyAssignmentList = components['schemas']['PolicyAssignmentList'];

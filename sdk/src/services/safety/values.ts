@@ -129,7 +129,7 @@ export interface Values {
   ) => Answer<T.Value, T.Error>;
 
   /**
-   * Deletes a value that no profile uses.
+   * Deletes a value that no profile uses and no policy or reflex names.
    *
    * Needs the scope `safety:admin` in the operator's tenant.
    *

@@ -65,7 +65,9 @@ export async function record(sql: Sql, recordings: readonly Recording[], deps: R
   const salts = randomBytes(theirs.length * saltLength);
   await inSlices(theirs, (owned, at) => {
     const salt = salts.subarray(at * saltLength, (at + 1) * saltLength);
-    const { event, head } = chained(owned, heads.get(owned.stream.id)!, keys, salt, Date.now());
+    const last = heads.get(owned.stream.id);
+    if (last === undefined) throw new Error('a stream has no row');
+    const { event, head } = chained(owned, last, keys, salt, Date.now());
     fresh[at]!.recorded.chained = event;
     heads.set(head.id, head);
     inserting.add(event);

@@ -147,6 +147,41 @@ describe('an erasure', () => {
     ]);
   });
 
+  it('takes the person from what others asked for, and leaves their words', async () => {
+    const own = tenant();
+    await api.event(full, own);
+    const ask = (body: object): Promise<Erasure> => api.send('POST', '/erasures', { ...own, body });
+    const period = { from: '2026-01-01', to: '2026-01-02' };
+    const report = await api.send('POST', '/reports/custom', {
+      ...own,
+      body: { title: 'What anna did', period },
+    });
+    const asked = await ask({
+      subject_id: 'carl',
+      reason: 'Anna+1 (anna) wrote to joanna',
+      requested_by: 'anna',
+    });
+    const other = await ask({ subject_id: 'dora', reason: 'anna', requested_by: 'dpo' });
+    await ask({ subject_id: 'anna', reason: 'her wish', requested_by: 'dpo' });
+    expect(await api.send('GET', `/erasures/${asked.id}`, own)).toMatchObject({
+      ...{ subject_id: 'carl', requested_by: 'erased', reason: 'erased+1 (erased) wrote to joanna' },
+    });
+    expect(await api.send('GET', `/erasures/${other.id}`, own)).toMatchObject({
+      ...{ subject_id: 'dora', requested_by: 'dpo', reason: 'erased' },
+    });
+    expect(await api.send('GET', `/reports/${report.id}`, own)).toMatchObject({ title: 'What erased did' });
+  });
+
+  it('of a person whose name means something in a pattern takes that name only', async () => {
+    const own = tenant();
+    const ask = (subject_id: string, reason: string): Promise<Erasure> =>
+      api.send('POST', '/erasures', { ...own, body: { subject_id, reason, requested_by: 'dpo' } });
+    const name = '^a.*(b|c)[d]{1}\\$+?-é';
+    const { id } = await ask('carl', `axx ${name}, b`);
+    await ask(name, 'r');
+    expect(await api.send('GET', `/erasures/${id}`, own)).toMatchObject({ reason: 'axx erased, b' });
+  });
+
   it('of many at once counts each event once', async () => {
     const own = tenant();
     await api.batch(

@@ -63,11 +63,21 @@ export const erasureStore = (sql: Sql) => ({
     return row.count;
   },
 
-  /** Takes a person's name from the reports that the person requested. */
-  async forgetRequester({ tenant, app }: Person, name: string): Promise<void> {
+  /** Takes a person's name from what the person requested, and from the words of those who asked for something else. */
+  async forgetName({ tenant, app }: Person, name: string): Promise<void> {
+    const mention = mentionOf(name);
+    const without = (column: string) => sql`
+      ${sql(column)} = coalesce(nullif(regexp_replace(${sql(column)}, ${mention}, 'erased', 'gi'), ''), 'erased')`;
+    const isMentioned = (column: string) => sql`${sql(column)} ~* ${mention}`;
     await sql`
-      update audit.reports set generated_by = 'erased', updated_at = now()
-      where tenant_id = ${tenant} and app_id = ${app} and generated_by = ${name}`;
+      update audit.reports
+      set generated_by = case when generated_by = ${name} then 'erased' else generated_by end, ${without('title')}, updated_at = now()
+      where tenant_id = ${tenant} and app_id = ${app} and (generated_by = ${name} or ${isMentioned('title')})`;
+    await sql`
+      update audit.erasures
+      set requested_by = case when requested_by = ${name} then 'erased' else requested_by end, ${without('reason')}, updated_at = now()
+      where tenant_id = ${tenant} and app_id = ${app} and subject_id <> ${name}
+        and (requested_by = ${name} or ${isMentioned('reason')})`;
   },
 
   async list(view: View, window: Window<NewestById>): Promise<Erasure[]> {
@@ -113,6 +123,14 @@ export const erasureStore = (sql: Sql) => ({
     await sql`update audit.erasures set ref = null, sequence = null where tenant_id = ${tenant_id} and id = ${id}`;
   },
 });
+
+/** A pattern for a name that is not a part of a longer word. */
+function mentionOf(name: string): string {
+  const isWord = (character: string) => /[\p{L}\p{N}_]/u.test(character);
+  const before = isWord(name.at(0)!) ? '(?<![[:alnum:]_])' : '';
+  const after = isWord(name.at(-1)!) ? '(?![[:alnum:]_])' : '';
+  return before + name.replaceAll(/[\\^$.|?*+()[\]{}-]/g, String.raw`\$&`) + after;
+}
 
 const shown = (sql: Sql) => sql`
   id, subject_id, reason, requested_by, events_affected, key_destroyed, app_id, tenant_id, created_at, updated_at`;

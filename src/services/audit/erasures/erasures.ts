@@ -60,7 +60,7 @@ async function erased(
     const key_destroyed = await personStore(sql).delete(person);
     const store = erasureStore(sql);
     const events_affected = await affected(store, person, before);
-    await store.forgetRequester(person, subject_id);
+    await store.forgetName(person, subject_id);
     const id = newId('erasure');
     const { record } = await act({
       action: 'erasure.completed',

@@ -57,6 +57,10 @@ it('nothing of the person is left', async () => {
   await until(async () => (await server.db.sql`select from audit.outbox`).length === 0);
   await api.send('POST', '/erasures', {
     ...own,
+    body: { subject_id: 'another', reason: `for ${user_id}`, requested_by: user_id },
+  });
+  await api.send('POST', '/erasures', {
+    ...own,
     body: { subject_id: user_id, reason: 'asked', requested_by: 'dpo' },
   });
   expect(await tablesWith(user_id)).toEqual(['audit.erasures']);

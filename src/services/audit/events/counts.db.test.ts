@@ -45,10 +45,11 @@ async function compare(range: { from?: string; to?: string }): Promise<void> {
     events_by_severity: { info: 0, warning: 0, critical: 0, ...counts('severity') },
     events_by_outcome: { success: 0, failure: 0, denied: 0, ...counts('outcome') },
     events_by_category: counts('category'),
+    events_in_other_categories: 0,
   });
   for (const group_by of groups) {
-    const { buckets } = await api.send('POST', '/events/aggregate', { ...own, body: { group_by, ...range } });
-    expect([group_by, buckets]).toEqual([group_by, countsBy(events, group_by)]);
+    const found = await api.send('POST', '/events/aggregate', { ...own, body: { group_by, ...range } });
+    expect([group_by, found]).toEqual([group_by, { buckets: countsBy(events, group_by), other: 0 }]);
   }
 }
 
@@ -94,6 +95,26 @@ it('of one category, and of the categories that are asked for', async () => {
   const body = { group_by: 'action', categories: ['data', 'x'] };
   const { buckets } = await api.send('POST', '/events/aggregate', { ...own, body });
   expect(buckets).toEqual(countsBy(await everything('&category=data,x'), 'action'));
+});
+
+it('beyond the groups that are named are told', async () => {
+  const many = inTenant('many-groups');
+  for (const names of [500, 501].map((count, at) => Array.from({ length: count }, (_, n) => `a${at}.${n}`)))
+    await api.batch(
+      names.map((action) => ({ action, category: action.slice(0, 6) })),
+      many,
+    );
+  await api.batch([{ action: 'a0.0', category: 'a0.0' }], many);
+  const groups = await api.send('POST', '/events/aggregate', { ...many, body: { group_by: 'action' } });
+  expect([groups.buckets.length, groups.buckets[0], groups.other]).toEqual([
+    1_000,
+    { name: 'a0.0', count: 2 },
+    1,
+  ]);
+  const stats = await api.send('GET', '/stats', many);
+  const named = Object.values(stats.events_by_category as Record<string, number>);
+  expect([named.length, stats.total_events]).toEqual([100, 1_002]);
+  expect(named.reduce((sum, count) => sum + count, 0) + stats.events_in_other_categories).toBe(1_002);
 });
 
 it.each([

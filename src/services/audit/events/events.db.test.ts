@@ -244,6 +244,7 @@ it('counts by group and in all', async () => {
     events_by_severity: { info: 2, warning: 1, critical: 0 },
     events_by_outcome: { success: 2, failure: 1, denied: 0 },
     events_by_category: { data: 2, auth: 1 },
+    events_in_other_categories: 0,
   });
   expect(await api.send('GET', '/stats?from=2026-01-01&to=2026-01-03', own)).toMatchObject({
     total_events: 1,

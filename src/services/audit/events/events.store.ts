@@ -219,13 +219,20 @@ export const eventStore = (sql: Sql) => ({
     return { total, severities, outcomes: group(byOutcome), categories: group(byCategory) };
   },
 
-  /** The number of events by group, the largest first. */
-  async groups(view: View, by: GroupBy, filter: EventFilter): Promise<{ name: string; count: number }[]> {
+  /** The number of events by group, the largest first, and how many are in groups beyond those. */
+  async groups(
+    view: View,
+    by: GroupBy,
+    filter: EventFilter,
+  ): Promise<{ buckets: { name: string; count: number }[]; other: number }> {
     const name = by === 'day' ? sql`to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD')` : sql`${sql(by)}`;
-    return await sql<{ name: string; count: number }[]>`
-      select ${name} as name, count(*) as count from audit.events as event
+    const rows = await sql<{ name: string; count: number; total: number }[]>`
+      select ${name} as name, count(*) as count, (sum(count(*)) over ())::bigint as total from audit.events as event
       where ${isInView(sql, view)} and ${isMatch(sql, filter)}
       group by 1 order by 2 desc, 1 limit 1000`;
+    const buckets = rows.map(({ name, count }) => ({ name, count }));
+    const shown = buckets.reduce((sum, { count }) => sum + count, 0);
+    return { buckets, other: (rows[0]?.total ?? 0) - shown };
   },
 });
 

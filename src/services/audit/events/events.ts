@@ -74,7 +74,7 @@ export const events = (deps: Pick<Deps, 'db' | 'sealer' | 'known' | 'intake'>) =
 
     async aggregate({ body: { group_by, from, to, categories, tenant_id } }, context) {
       const filter = { ...withinOf({ from, to }), categories };
-      return { buckets: await eventStore(db.sql).groups(viewOf(context, tenant_id), group_by, filter) };
+      return await eventStore(db.sql).groups(viewOf(context, tenant_id), group_by, filter);
     },
   } satisfies Events<Context>;
 };

@@ -5,6 +5,7 @@ import { answerPage, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
 import { Invalid } from '../../../lib/errors.ts';
 import { newestById } from '../newest-by-id.ts';
+import { checkReader } from '../reader.ts';
 import { streamStore } from '../streams/streams.store.ts';
 import { streamLines } from './stream-lines.ts';
 
@@ -23,6 +24,7 @@ export const streams = ({ db }: { readonly db: Database }) =>
     get: ({ id }, context) => streamStore(db.sql).get(viewOf(context), id),
 
     async export({ id, from_seq, to_seq }, context) {
+      checkReader(context);
       if (to_seq !== 0 && from_seq > to_seq) throw Invalid('from_seq is after to_seq');
       const stream = await streamStore(db.sql).get(viewOf(context), id);
       // What is recorded while the export runs is not part of it.

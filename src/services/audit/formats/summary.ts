@@ -7,11 +7,12 @@ export const headingOf = ({ control, title }: Section): string =>
   control === null ? title : `${control} ${title}`;
 
 /** The numbers of a report for people, each with its name. */
-export const figuresOf = ({ stats }: Report): (readonly [string, number])[] => [
+export const figuresOf = ({ stats }: Report): (readonly [string, string | number])[] => [
   ['Events', stats.total_events],
   ['Critical', stats.critical_events],
   ['Failed', stats.failed_events],
   ['Denied', stats.denied_events],
+  ['Purged', stats.purged_events ?? 'not counted'],
 ];
 
 /** The numbers of a section for people, each with its name. */
@@ -27,10 +28,10 @@ export const sectionFiguresOf = ({ stats }: Section): (readonly [string, string 
 /** What the verification of the events found, as a sentence. */
 export function chainSentence({ verification }: Report): string {
   if (verification === null) return 'The chain was not verified with this report.';
-  const { valid, verified, first_event, last_event, gap_count, tampered_count } = verification;
+  const { valid, verified, purged, first_event, last_event, gap_count, tampered_count } = verification;
   if (last_event === 0) return 'There were no events to verify.';
   return valid
-    ? `The chain is intact: ${verified} events verified, from ${first_event} to ${last_event}.`
+    ? `The chain is intact: ${verified} events verified, from ${first_event} to ${last_event}, of which ${purged} were purged.`
     : `The chain is not intact: of the events from ${first_event} to ${last_event}, ${gap_count} are missing and ${tampered_count} were changed.`;
 }
 

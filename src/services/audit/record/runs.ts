@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import { type ContentPart, isEncrypted } from './parts.ts';
 
 /** The action of the events that say what a run of the retention purged. */
 export const purgedAction = 'retention.purged';
@@ -14,6 +15,21 @@ export interface PurgedRun {
   readonly digest: string;
   /** Null when the events were not archived. */
   readonly archive_id: string | null;
+  /** The category of the policy, and when the first and the last event happened; runs of earlier versions do not say so. */
+  readonly category?: string;
+  readonly from_timestamp?: string;
+  readonly to_timestamp?: string;
+}
+
+/** What the content of an event says of a run: it belongs to nobody, so it is not encrypted. Nothing when somebody changed it. */
+export function runIn(content: Buffer): PurgedRun[] {
+  if (isEncrypted(content)) return [];
+  try {
+    const { metadata } = JSON.parse(content.toString('utf8', 1)) as ContentPart;
+    return [metadata as PurgedRun];
+  } catch {
+    return [];
+  }
 }
 
 /** The digest of purged events: the SHA-256 of each sequence (8 bytes, big-endian) and hash (32 bytes), ascending. */

@@ -1,4 +1,5 @@
 import type { VerifyReport } from '../../../../generated/audit/types.ts';
+import { NotFound } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Deps } from '../deps.ts';
 import { refOf } from '../keys/refs.ts';
@@ -7,6 +8,7 @@ import type { KnownStream } from '../streams/known-streams.ts';
 import { verificationStore } from '../verification/verification.store.ts';
 import { nothingVerified, verifyChain } from '../verification/verifier.ts';
 import { findingsOf } from './findings.ts';
+import { purgedIn, purgedOf } from './purged.ts';
 import type { NewReport, StoredSection } from './reports.store.ts';
 import { type Evidence, type ReportScope, type SectionNumbers, sectionStore } from './sections.store.ts';
 import type { SectionPlan } from './standards.ts';
@@ -38,7 +40,9 @@ export async function computed(
 ): Promise<NewReport> {
   const sql = deps.db.sql;
   const store = sectionStore(sql);
-  const { head_seq: headSeq, head_hash } = await verificationStore(sql).end(stream);
+  const end = await verificationStore(sql).end(stream);
+  if (end === undefined) throw NotFound('stream');
+  const { head_seq: headSeq, head_hash } = end;
   const resourceRef = resourceId === undefined ? undefined : refOf(stream.indexKey, 'resource', resourceId);
   const scope = { tenant: stream.tenant, app: stream.app, ...period, headSeq, resourceRef };
   const numbers = await store.numbers(scope, [...plan.sections, {}]);
@@ -53,7 +57,8 @@ export async function computed(
     sections.push(
       sectionOf(section, numbers[at]!, await evidenceOf(store, scope, section, numbers[at]!, share)),
     );
-  const range = await store.range({ ...scope, resourceRef: undefined });
+  const purged = await purgedIn(store, scope);
+  const range = joined(await store.range({ ...scope, resourceRef: undefined }), purged.range);
   const isLong = range !== undefined && range.to - range.from >= mostVerified;
   const verification = isLong ? null : await verified(deps, stream, range, head_hash);
   return {
@@ -65,22 +70,36 @@ export async function computed(
       critical_events: all.severities['critical'] ?? 0,
       failed_events: all.outcomes['failure'] ?? 0,
       denied_events: all.outcomes['denied'] ?? 0,
+      purged_events: purged.count,
     },
     findings: findingsOf({
       verification,
+      isKnown: headSeq > 0,
       sections,
+      purged: { ...purged, ofSections: plan.sections.map(({ categories }) => purgedOf(purged, categories)) },
       criticalEvents: all.severities['critical'] ?? 0,
       failedSignIns: await store.failedSignIns(scope, failedSignIns.fewest, failedSignIns.persons),
       signInControl,
-      quietDays: await store.quietDays(scope, mostQuietDays),
+      quietDays:
+        headSeq === 0 ? { named: [], count: 0 } : await store.quietDays(scope, purged.days, mostQuietDays),
     }),
   };
 }
 
+interface Numbers {
+  readonly from: number;
+  readonly to: number;
+}
+
+const joined = (one: Numbers | undefined, other: Numbers | undefined): Numbers | undefined =>
+  one === undefined || other === undefined
+    ? (one ?? other)
+    : { from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) };
+
 const verified = (
   deps: Pick<Deps, 'db' | 'sealer'>,
   stream: KnownStream,
-  range: { readonly from: number; readonly to: number } | undefined,
+  range: Numbers | undefined,
   head: Buffer,
 ): Promise<VerifyReport> | VerifyReport =>
   range === undefined ? nothingVerified(stream.id, head) : verifyChain(deps, stream, range);

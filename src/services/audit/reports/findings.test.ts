@@ -25,8 +25,10 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   ...{
     verification,
     sections: [section(100, 5)],
+    isKnown: true,
+    purged: { count: 0, isExact: true, ofSections: [0, 0] },
     criticalEvents: 0,
-    failedSignIns: [],
+    failedSignIns: { named: [], count: 0 },
     signInControl: 'CC6.2',
   },
   quietDays: { named: [], count: 0 },
@@ -46,7 +48,7 @@ describe('findings', () => {
     ['critical events', { criticalEvents: 2 }, { severity: 'critical', text: '2 critical events', count: 2 }],
     [
       'failed sign-ins',
-      { failedSignIns: [12] },
+      { failedSignIns: { named: [12], count: 1 } },
       {
         severity: 'warning',
         control: 'CC6.2',
@@ -65,11 +67,37 @@ describe('findings', () => {
       { severity: 'info', control: 'CC6.1', text: 'Access: no evidence' },
     ],
     [
+      'persons with failed sign-ins beyond those that are named',
+      { failedSignIns: { named: [], count: 7 } },
+      { severity: 'warning', text: 'many failed sign-ins of 7 more persons', count: 7 },
+    ],
+    [
+      'a tenant for which nothing was ever recorded',
+      { isKnown: false },
+      { severity: 'warning', text: 'nothing was ever recorded for this tenant' },
+    ],
+    [
+      'events that were purged',
+      { purged: { count: 3, isExact: true, ofSections: [3] } },
+      { severity: 'info', text: '3 events of the period were purged', count: 3 },
+    ],
+    [
       'a day without events',
       { quietDays: { named: ['2026-01-02'], count: 1 } },
       { severity: 'info', control: null, text: 'no events on 2026-01-02', count: 1 },
     ],
   ])('name %s', (_, changes, found) => expect(findingsOf(facts(changes))).toMatchObject([found]));
+
+  it('do not say that there was no evidence where some may have been purged', () => {
+    const purged = { count: 5, isExact: false, ofSections: [5, 0] };
+    expect(findingsOf(facts({ sections: [section(0), section(0)], purged })).map(({ text }) => text)).toEqual(
+      [
+        'up to 5 events of the period were purged',
+        'Access: no evidence is left, up to 5 events were purged',
+        'Access: no evidence',
+      ],
+    );
+  });
 
   it('count the days beyond those that are named', () => {
     const named = ['2026-01-02', '2026-01-03'];

@@ -1,14 +1,19 @@
 import type { ReportFinding, VerifyReport } from '../../../../generated/audit/types.ts';
+import type { Purged } from './purged.ts';
 import type { StoredSection } from './reports.store.ts';
 
 /** What findings are drawn from. */
 export interface Facts {
   /** Null when there are too many events to verify them with the report. */
   readonly verification: VerifyReport | null;
+  /** Whether anything was ever recorded. */
+  readonly isKnown: boolean;
   readonly sections: readonly StoredSection[];
+  /** Events of the period that the retention purged, and how many of them may have belonged to each section. */
+  readonly purged: Pick<Purged, 'count' | 'isExact'> & { readonly ofSections: readonly number[] };
   readonly criticalEvents: number;
   /** For each person with many failed sign-ins within an hour, how many. */
-  readonly failedSignIns: readonly number[];
+  readonly failedSignIns: { readonly named: readonly number[]; readonly count: number };
   readonly signInControl: string | null;
   readonly quietDays: { readonly named: readonly string[]; readonly count: number };
 }
@@ -21,7 +26,9 @@ export function findingsOf(facts: Facts): ReportFinding[] {
   const found = [
     ...ofChain(facts.verification),
     ...ofIncidents(facts),
-    ...facts.sections.flatMap(ofSection),
+    ...(facts.isKnown ? [] : [finding('warning', null, 'nothing was ever recorded for this tenant')]),
+    ...ofPurged(facts.purged),
+    ...facts.sections.flatMap((section, at) => ofSection(section, facts.purged.ofSections[at]!)),
     ...ofQuietDays(facts.quietDays),
   ];
   const rank = { critical: 0, warning: 1, info: 2 };
@@ -54,13 +61,27 @@ const ofIncidents = ({ criticalEvents, failedSignIns, signInControl }: Facts): R
   ...(criticalEvents === 0
     ? []
     : [finding('critical', null, `${criticalEvents} critical events`, criticalEvents)]),
-  ...failedSignIns.map((most) =>
+  ...failedSignIns.named.map((most) =>
     finding('warning', signInControl, `${most} failed sign-ins of one person within an hour`),
   ),
+  ...moreSignIns(failedSignIns.count - failedSignIns.named.length, signInControl),
 ];
 
-function ofSection({ title, control, stats }: StoredSection): ReportFinding[] {
+const moreSignIns = (more: number, control: string | null): ReportFinding[] =>
+  more > 0 ? [finding('warning', control, `many failed sign-ins of ${more} more persons`, more)] : [];
+
+const ofPurged = ({ count, isExact }: Facts['purged']): ReportFinding[] =>
+  count === 0
+    ? []
+    : [finding('info', null, `${isExact ? '' : 'up to '}${count} events of the period were purged`, count)];
+
+/** That there was no evidence is said only where none was purged. */
+function ofSection({ title, control, stats }: StoredSection, purged: number): ReportFinding[] {
   const { total, by_outcome } = stats;
+  if (total === 0 && purged > 0)
+    return [
+      finding('info', control, `${title}: no evidence is left, up to ${purged} events were purged`, purged),
+    ];
   if (total === 0) return [finding('info', control, `${title}: no evidence`)];
   const { denied } = by_outcome;
   return denied > mostDenied * total

@@ -157,7 +157,13 @@ describe('a report', () => {
       Array.from({ length: 510 }, () => ({ timestamp: day(20) })),
       many,
     );
-    const [section] = (await report('custom', { title: 'Many' }, many)).sections;
+    const { id, sections } = await report('custom', { title: 'Many' }, many);
+    const [section] = sections;
+    const { text } = await server.request('GET', `/audit/v1/reports/${id}/export/csv`, many);
+    expect([text.split('\r\n').length, text.split('\r\n').at(-2)]).toEqual([
+      503,
+      'All events,Shows 500 of 510 events.,,,,,,,,,,',
+    ]);
     expect([section!.events.length, section!.events_truncated, section!.stats.total]).toEqual([
       500,
       true,

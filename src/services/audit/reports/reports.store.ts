@@ -54,4 +54,4 @@ const shown = (sql: Sql) => sql`
     'from', to_char(period_from at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'to', to_char(period_to at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
   ) as period,
-  stats, findings, verification, 'json' as format, created_at, updated_at`;
+  '{"purged_events": null}'::jsonb || stats as stats, findings, '{"remarks": []}'::jsonb || verification as verification, 'json' as format, created_at, updated_at`;

@@ -15,6 +15,7 @@ import { piecesOf } from '../formats/pieces.ts';
 import { newestById } from '../newest-by-id.ts';
 import { momentOf } from '../periods.ts';
 import { createPlaces } from '../places-at-once.ts';
+import { checkReader } from '../reader.ts';
 import { authorOf } from '../writes.ts';
 import { computed, type ReportPlan } from './computing.ts';
 import { reportStore, type StoredReport, type StoredSection } from './reports.store.ts';
@@ -32,18 +33,19 @@ export const reports = (deps: ReportDeps) => {
   const places = createPlaces(mostAtOnce, () =>
     RateLimited('too many reports are running', { retryAfter: 1 }),
   );
+  const made = (context: Context, body: ReportInput, plan: Plan) => {
+    checkReader(context);
+    return places.take(context.tenant, () => created(deps, context, body, plan));
+  };
   const standard =
-    (name: StandardName) => (request: { body: ReportInput & { system?: string } }, context: Context) =>
-      places.take(context.tenant, () =>
-        created(deps, context, request.body, standardPlan(name, request.body.system)),
-      );
+    (name: StandardName) => async (request: { body: ReportInput & { system?: string } }, context: Context) =>
+      made(context, request.body, standardPlan(name, request.body.system));
 
   return {
     soc2: standard('soc2'),
     hipaa: standard('hipaa'),
     euaiact: standard('euaiact'),
-    custom: ({ body }, context) =>
-      places.take(context.tenant, () => created(deps, context, body, customPlan(body))),
+    custom: async ({ body }, context) => made(context, body, customPlan(body)),
 
     async list({ tenant_id, ...request }, context) {
       const window = windowOf(request, newestById);

@@ -1,4 +1,6 @@
 import type { Fragment, Sql } from '../../../db/index.ts';
+import { ownCategory } from '../append/new-event.ts';
+import { purgedAction } from '../record/runs.ts';
 import type { SectionFilter } from './standards.ts';
 
 /** The events that a report is about: those of a stream in a period, up to the head at its start. */
@@ -45,6 +47,21 @@ interface Group {
   readonly count: number;
   readonly first_at: string | null;
   readonly last_at: string | null;
+}
+
+/** An event that says what a run of the retention purged. */
+export interface RunRow {
+  readonly timestamp: string;
+  readonly sequence: number;
+  readonly content: Buffer;
+}
+
+/** What an archive says of its events. */
+export interface ArchivedRun {
+  readonly id: string;
+  readonly category: string;
+  readonly from_timestamp: string;
+  readonly to_timestamp: string;
 }
 
 /** Every statement that computes a report. */
@@ -123,10 +140,14 @@ export const sectionStore = (sql: Sql) => ({
     return row.from === null || row.to === null ? undefined : { from: row.from, to: row.to };
   },
 
-  /** For each person with so many failed sign-ins within an hour, the most of them, at most for this many persons. */
-  async failedSignIns(scope: ReportScope, fewest: number, persons: number): Promise<number[]> {
-    const rows = await sql<{ most: number }[]>`
-      select max(count) as most from (
+  /** For each person with so many failed sign-ins within an hour, the most of them, at most for this many persons; and all persons. */
+  async failedSignIns(
+    scope: ReportScope,
+    fewest: number,
+    persons: number,
+  ): Promise<{ named: number[]; count: number }> {
+    const rows = await sql<{ most: number; persons: number }[]>`
+      select max(count) as most, count(*) over () as persons from (
         select coalesce(actor_ref, subject_ref) as person, count(*) over (
           partition by coalesce(actor_ref, subject_ref) order by timestamp range between interval '1 hour' preceding and current row
         ) as count
@@ -134,12 +155,34 @@ export const sectionStore = (sql: Sql) => ({
         where ${isIn(sql, scope, { categories: ['auth'], outcomes: ['failure'] })} and coalesce(actor_ref, subject_ref) is not null
       ) as failed
       group by person having max(count) >= ${fewest} order by 1 desc limit ${persons}`;
-    return rows.map(({ most }) => most);
+    return { named: rows.map(({ most }) => most), count: rows[0]?.persons ?? 0 };
   },
 
-  /** The days of the period, since the first event of the stream and before today, on which nothing happened. */
+  /** The runs of the retention that may have purged events of the period, in pages by their own time. */
+  async runs(
+    { tenant, app, from, headSeq }: ReportScope,
+    after: RunRow | undefined,
+    most: number,
+  ): Promise<RunRow[]> {
+    return await sql<RunRow[]>`
+      select timestamp, sequence, content from audit.events
+      where tenant_id = ${tenant} and app_id = ${app} and category = ${ownCategory} and action = ${purgedAction} and id is not null
+        and timestamp >= ${from} and sequence <= ${headSeq}
+        ${after === undefined ? sql`` : sql`and (timestamp, sequence) > (${after.timestamp}, ${after.sequence})`}
+      order by timestamp, sequence limit ${most}`;
+  },
+
+  /** What archives say of the events in them. */
+  async archived({ tenant }: ReportScope, ids: readonly string[]): Promise<ArchivedRun[]> {
+    return await sql<ArchivedRun[]>`
+      select id, category, from_timestamp, to_timestamp from audit.archives
+      where tenant_id = ${tenant} and id = any(${[...ids]}::text[])`;
+  },
+
+  /** The days of the period, since the first event of the stream and before today, on which nothing is left, but for those on which something was purged. */
   async quietDays(
     { tenant, app, from, to }: ReportScope,
+    purged: readonly string[],
     most: number,
   ): Promise<{ named: string[]; count: number }> {
     const rows = await sql<{ day: string; count: number }[]>`
@@ -158,6 +201,7 @@ export const sectionStore = (sql: Sql) => ({
         where tenant_id = ${tenant} and app_id = ${app} and id is not null
           and timestamp >= day at time zone 'UTC' and timestamp < (day + interval '1 day') at time zone 'UTC'
       )
+        and to_char(day, 'YYYY-MM-DD') <> all(${[...purged]}::text[])
       order by 1 limit ${most}`;
     return { named: rows.map(({ day }) => day), count: rows[0]?.count ?? 0 };
   },

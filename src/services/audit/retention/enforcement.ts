@@ -108,17 +108,18 @@ async function purged(
   const digest = new RunDigest();
   for (const { sequence, hash } of due) digest.add(sequence, hash);
   const archive_id = archive === undefined ? null : newId('archive');
+  const times = due.map(({ timestamp }) => timestamp).sort();
   const told = {
     policy_id: policy.id,
     count,
     first_sequence: digest.first,
     last_sequence: digest.last,
     archive_id,
+    ...{ category: policy.category, from_timestamp: times[0]!, to_timestamp: times.at(-1)! },
   };
   if (archive !== undefined && archive_id !== null) {
     const { draft, file } = archive;
     if (!(await archiveDraftStore(sql).end(draft))) throw new Error('an archive was removed meanwhile');
-    const times = due.map(({ timestamp }) => timestamp).sort();
     await store.insertArchive({
       ...{
         id: archive_id,

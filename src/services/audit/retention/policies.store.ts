@@ -3,7 +3,7 @@ import type { Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 import { NotFound } from '../../../lib/errors.ts';
 
-export interface NewPolicy extends Pick<RetentionPolicy, 'id' | 'category' | 'duration'> {
+export interface NewPolicy extends Pick<RetentionPolicy, 'id' | 'category' | 'duration' | 'set_by'> {
   readonly tenant_id: string;
   readonly app_id: string;
   readonly duration_ms: number;
@@ -11,23 +11,25 @@ export interface NewPolicy extends Pick<RetentionPolicy, 'id' | 'category' | 'du
 }
 
 /** A policy with what its enforcement needs. */
-export interface DuePolicy extends NewPolicy {
+export interface DuePolicy extends Omit<NewPolicy, 'set_by'> {
   /** The categories that have policies of their own, for the policy of all others. */
   readonly others: readonly string[];
 }
 
 /** Every statement about retention policies. */
 export const policyStore = (sql: Sql) => ({
-  /** Stores the policy of a category, under the id of the one before. */
-  async put(policy: NewPolicy): Promise<RetentionPolicy> {
-    const [stored] = await sql<[RetentionPolicy]>`
-      insert into audit.retention_policies as existing (tenant_id, id, app_id, category, duration, duration_ms, archive)
+  /** Stores the policy of a category, under the id of the one before. Undefined when that one is the operator's, and this one is not. */
+  async put(policy: NewPolicy): Promise<RetentionPolicy | undefined> {
+    const [stored] = await sql<RetentionPolicy[]>`
+      insert into audit.retention_policies as existing (tenant_id, id, app_id, category, duration, duration_ms, archive, set_by)
       values (
         ${policy.tenant_id}, ${policy.id}, ${policy.app_id}, ${policy.category}, ${policy.duration}, ${policy.duration_ms},
-        ${policy.archive}
+        ${policy.archive}, ${policy.set_by}
       )
       on conflict on constraint retention_policies_category_key do update
-        set duration = excluded.duration, duration_ms = excluded.duration_ms, archive = excluded.archive, updated_at = now()
+        set duration = excluded.duration, duration_ms = excluded.duration_ms, archive = excluded.archive, set_by = excluded.set_by,
+          updated_at = now()
+        where existing.set_by = 'tenant' or excluded.set_by = 'operator'
       returning ${shown(sql)}`;
     return stored;
   },
@@ -39,6 +41,14 @@ export const policyStore = (sql: Sql) => ({
       select count(*) as count from audit.retention_policies
       where tenant_id = ${tenant} and app_id = ${app} and category <> ${category}`;
     return row.count;
+  },
+
+  /** Whether the operator decides for all categories of a tenant. */
+  async isDecided(tenant: string, app: string): Promise<boolean> {
+    const rows = await sql`
+      select from audit.retention_policies
+      where tenant_id = ${tenant} and app_id = ${app} and category = '*' and set_by = 'operator'`;
+    return rows.length > 0;
   },
 
   async list(view: View, most: number): Promise<RetentionPolicy[]> {
@@ -54,11 +64,12 @@ export const policyStore = (sql: Sql) => ({
     return row;
   },
 
-  /** @throws NotFound */
-  async delete(tenant: string, id: string): Promise<void> {
-    const { count } =
-      await sql`delete from audit.retention_policies where tenant_id = ${tenant} and id = ${id}`;
-    if (count === 0) throw NotFound('retention policy');
+  /** Returns what is deleted. @throws NotFound */
+  async delete(tenant: string, id: string): Promise<RetentionPolicy> {
+    const [row] = await sql<RetentionPolicy[]>`
+      delete from audit.retention_policies where tenant_id = ${tenant} and id = ${id} returning ${shown(sql)}`;
+    if (row === undefined) throw NotFound('retention policy');
+    return row;
   },
 
   /** The policies of a view, or without one those of everybody, one after the other by id. */
@@ -82,4 +93,5 @@ export const policyStore = (sql: Sql) => ({
   },
 });
 
-const shown = (sql: Sql) => sql`id, category, duration, archive, app_id, tenant_id, created_at, updated_at`;
+const shown = (sql: Sql) =>
+  sql`id, category, duration, archive, set_by, app_id, tenant_id, created_at, updated_at`;

@@ -108,6 +108,7 @@ describe('an enforced policy', () => {
     expect(told).toEqual({
       ...{ policy_id: id, count: 2, first_sequence: 1, last_sequence: 3, archive_id: null },
       digest: digest.digest('hex'),
+      ...{ category: 'data', from_timestamp: day(61), to_timestamp: day(60) },
     });
     expect(act).toMatchObject({ resource: 'retention', resource_id: run_id, actor_type: 'service' });
     const [emitted] = await server.db.sql`select data from audit.outbox where subject = ${id}`;

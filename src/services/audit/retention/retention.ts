@@ -1,6 +1,7 @@
 import type { Retention } from '../../../../generated/audit/server.ts';
 import type { RetentionPolicy } from '../../../../generated/audit/types.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
+import { isRoot } from '../../../http/caller.ts';
 import type { Context } from '../../../http/context.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
 import { viewOf } from '../../../http/view.ts';
@@ -10,6 +11,7 @@ import { newId } from '../../../lib/ids.ts';
 import { ownCategory } from '../append/new-event.ts';
 import type { Deps } from '../deps.ts';
 import { newestById } from '../newest-by-id.ts';
+import { checkReader } from '../reader.ts';
 import type { Settings } from '../settings.ts';
 import { authorOf } from '../writes.ts';
 import { callBounds, enforce, type EnforcerDeps } from './enforcement.ts';
@@ -23,14 +25,21 @@ const [shortestMs, longestMs] = [3_600_000, 876_000 * 3_600_000];
 export const retention = (deps: EnforcerDeps & Pick<Deps, 'settings'>) => {
   const { db, write, files } = deps;
   return {
-    list: ({ tenant_id }, context) => policyStore(db.sql).list(viewOf(context, tenant_id), mostPolicies),
+    async list({ tenant_id }, context) {
+      const policies = await policyStore(db.sql).list(viewOf(context, tenant_id), mostPolicies + 1);
+      if (policies.length > mostPolicies)
+        throw Invalid(`tenant_id: is required, because all tenants have more than ${mostPolicies} policies`);
+      return policies;
+    },
 
     create: ({ body }, context) => put(deps, context, body),
 
     async delete({ id }, context) {
-      const { tenant_id, category } = await policyStore(db.sql).get(viewOf(context), id);
+      const { tenant_id } = await policyStore(db.sql).get(viewOf(context), id);
       await write(authorOf(context, tenant_id), async ({ sql, act }) => {
-        await policyStore(sql).delete(tenant_id, id);
+        const { category, set_by } = await policyStore(sql).delete(tenant_id, id);
+        if (set_by === 'operator' && setterOf(context) === 'tenant')
+          throw Forbidden('only the operator may delete a policy that the operator set');
         await act({
           action: 'retention_policy.deleted',
           resource: 'retention_policy',
@@ -52,6 +61,7 @@ export const retention = (deps: EnforcerDeps & Pick<Deps, 'settings'>) => {
     },
 
     async archiveContent({ id }, context) {
+      checkReader(context);
       const { sink_ref } = await purgeStore(db.sql).archive(viewOf(context), id);
       const content = await files?.read(sink_ref);
       if (content === undefined) throw NotFound('archive');
@@ -64,15 +74,23 @@ export const retention = (deps: EnforcerDeps & Pick<Deps, 'settings'>) => {
 async function put(
   { write, settings }: Pick<Deps, 'write' | 'settings'>,
   context: Context,
-  { category, duration, archive = false }: Parameters<Retention['create']>[0]['body'],
+  {
+    category,
+    duration,
+    archive = false,
+    tenant_id: tenant = context.tenant,
+  }: Parameters<Retention['create']>[0]['body'],
 ): Promise<RetentionPolicy> {
-  const { tenant, app } = context;
+  const { app } = context;
   if (category === ownCategory) throw Invalid('category audit is reserved');
   const duration_ms = checkedDuration(duration, settings, context.operator);
   return write(authorOf(context, tenant), async ({ sql, act }) => {
     const store = policyStore(sql);
     if ((await store.countOthers(tenant, app, category)) >= mostPolicies)
       throw Invalid(`category: the tenant has ${mostPolicies} policies`);
+    const set_by = setterOf(context);
+    if (set_by === 'tenant' && (await store.isDecided(tenant, app)))
+      throw Forbidden('category: the operator set the policy for all categories');
     const id = newId('retpol');
     const policy = await store.put({
       id,
@@ -82,7 +100,10 @@ async function put(
       duration,
       duration_ms,
       archive,
+      set_by,
     });
+    if (policy === undefined)
+      throw Forbidden('category: only the operator may replace a policy that the operator set');
     await act({
       action: policy.id === id ? 'retention_policy.created' : 'retention_policy.replaced',
       resource: 'retention_policy',
@@ -92,6 +113,12 @@ async function put(
     return policy;
   });
 }
+
+/** Root is the operator also where a header names the tenant, unless it speaks for somebody there. */
+const setterOf = (context: Context): RetentionPolicy['set_by'] =>
+  context.operator || (isRoot(context.caller) && context.userId === null && context.holds('*'))
+    ? 'operator'
+    : 'tenant';
 
 /** Only the operator may let events go so early that a tenant's admin could hide what he did. */
 function checkedDuration(duration: string, { minRetentionMs }: Settings, isOperator: boolean): number {

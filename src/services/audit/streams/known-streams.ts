@@ -26,6 +26,8 @@ export interface KnownStreams {
 
 const purpose = 'audit/index/v1';
 const mostKnown = 10_000;
+/** A stream whose row was removed is forgotten after so long, and the next event begins another one. */
+const knownMs = 60_000;
 
 export function createKnownStreams({
   db,
@@ -34,7 +36,7 @@ export function createKnownStreams({
   readonly db: Database;
   readonly sealer: Sealer;
 }): KnownStreams {
-  const cache = new LRUCache<string, KnownStream>({ max: mostKnown });
+  const cache = new LRUCache<string, KnownStream>({ max: mostKnown, ttl: knownMs });
 
   const known = (row: StreamRow): KnownStream => {
     const { id, tenant_id: tenant, app_id: app } = row;
@@ -46,7 +48,7 @@ export function createKnownStreams({
   async function find(tenant: string, app: string): Promise<KnownStream | undefined> {
     const cached = cache.get(nameOf(tenant, app));
     if (cached !== undefined) return cached;
-    const row = await streamStore(db.sql).find(tenant, app);
+    const row = await streamStore(db.sql).findOf(tenant, app);
     return row === undefined ? undefined : known(row);
   }
 

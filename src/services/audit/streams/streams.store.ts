@@ -37,7 +37,13 @@ export const streamStore = (sql: Sql) => ({
       select ${keyed(sql)} from audit.streams where ${isInView(sql, view)} order by id limit ${most}`;
   },
 
-  async find(tenant: string, app: string): Promise<StreamRow | undefined> {
+  async find(view: View, id: string): Promise<StreamRow | undefined> {
+    const [row] = await sql<StreamRow[]>`
+      select ${keyed(sql)} from audit.streams where id = ${id} and ${isInView(sql, view)}`;
+    return row;
+  },
+
+  async findOf(tenant: string, app: string): Promise<StreamRow | undefined> {
     const [row] = await sql<StreamRow[]>`
       select ${keyed(sql)} from audit.streams where tenant_id = ${tenant} and app_id = ${app}`;
     return row;

@@ -55,10 +55,11 @@ describe('a chain', () => {
     expect(await verify({ from_seq: 8 })).toMatchObject({ valid: true, verified: 1, first_event: 8 });
   });
 
-  it('that was never begun is valid and empty', async () => {
+  it('that was never begun is not called valid', async () => {
     expect(await api.verify({}, inTenant('nobody'))).toEqual({
-      ...{ valid: true, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0, stream_id: null },
+      ...{ valid: false, verified: 0, gaps: [], tampered: [], first_event: 0, last_event: 0, stream_id: null },
       ...{ purged: 0, erased: 0, gap_count: 0, tampered_count: 0, head_hash: '0'.repeat(64) },
+      remarks: ['nothing was ever recorded for this tenant and app'],
     });
   });
 
@@ -69,7 +70,7 @@ describe('a chain', () => {
     const far = await verify({ from_seq: 7, to_seq: most });
     expect(far).toMatchObject({ valid: false, gap_count: most - 8 });
     expect(far.gaps).toHaveLength(1_000);
-    expect(await verify({ from_seq: 20 })).toMatchObject({ verified: 0, first_event: 0 });
+    expect(await verify({ from_seq: 20 })).toMatchObject({ verified: 0, gaps: [20] });
   });
 
   it('is not verified backwards', async () => {

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { refOf } from '../keys/refs.ts';
-import { type ContentPart, isEncrypted } from '../record/parts.ts';
-import type { PurgedRun, RunDigest } from '../record/runs.ts';
+import { type PurgedRun, type RunDigest, runIn } from '../record/runs.ts';
 import type { KnownStream } from '../streams/known-streams.ts';
 import { mostNamed } from './chain-check.ts';
 import { verificationStore } from './verification.store.ts';
@@ -52,15 +51,4 @@ function isTrue(seen: RunDigest, told: PurgedRun | undefined, { from, to }: Rang
   if (told === undefined || seen.first < told.first_sequence || seen.last > told.last_sequence) return false;
   const isWhole = from <= told.first_sequence && to >= told.last_sequence;
   return !isWhole || (seen.count === told.count && seen.text() === told.digest);
-}
-
-/** What the content of an event says of a run: it belongs to nobody, so it is not encrypted. Nothing when somebody changed it. */
-function runIn(content: Buffer): PurgedRun[] {
-  if (isEncrypted(content)) return [];
-  try {
-    const { metadata } = JSON.parse(content.toString('utf8', 1)) as ContentPart;
-    return [metadata as PurgedRun];
-  } catch {
-    return [];
-  }
 }

@@ -49,14 +49,42 @@ interface StreamId {
 
 /** Every statement that reads a chain to verify it. */
 export const verificationStore = (sql: Sql) => ({
-  /** Read at once, so that rows that are written meanwhile do not look added. */
-  async end({ tenant, id }: StreamId): Promise<StreamEnd> {
-    const [row] = await sql<[StreamEnd]>`
+  /** Read at once, so that rows that are written meanwhile do not look added. Undefined when the stream has no row any more. */
+  async end({ tenant, id }: StreamId): Promise<StreamEnd | undefined> {
+    const [row] = await sql<StreamEnd[]>`
       select head_seq, head_hash, coalesce((
         select max(sequence) from audit.events where events.tenant_id = streams.tenant_id and events.stream_id = streams.id
       ), 0)::bigint as last_row
       from audit.streams where tenant_id = ${tenant} and id = ${id}`;
     return row;
+  },
+
+  /** The streams of a tenant and app whose events are stored but whose rows are missing; one stream after the other is looked up. */
+  async headless(tenant: string, app: string): Promise<string[]> {
+    const rows = await sql<{ id: string }[]>`
+      with recursive found(id) as (
+        (select stream_id from audit.events where tenant_id = ${tenant} order by stream_id limit 1)
+        union all
+        select (
+          select stream_id from audit.events where tenant_id = ${tenant} and stream_id > found.id order by stream_id limit 1
+        ) from found where found.id is not null
+      )
+      select id from found
+      where id is not null and not exists (select from audit.streams where tenant_id = ${tenant} and streams.id = found.id)
+        and coalesce((
+          select app_id from audit.events
+          where tenant_id = ${tenant} and stream_id = found.id and events.id is not null order by sequence limit 1
+        ), ${app}) = ${app}`;
+    return rows.map(({ id }) => id);
+  },
+
+  /** Takes the turn to tell of so many faults: once an hour, or when they have doubled. Returns whether it is this one's. */
+  async alarm({ tenant, id }: StreamId, faults: number): Promise<boolean> {
+    const { count } = await sql`
+      insert into audit.alarms as last (tenant_id, stream_id, faults) values (${tenant}, ${id}, ${faults})
+      on conflict on constraint alarms_pkey do update set faults = excluded.faults, told_at = now()
+      where last.told_at <= now() - interval '1 hour' or excluded.faults >= 2 * last.faults`;
+    return count === 1;
   },
 
   /** The hash of one row; undefined when it is missing. */

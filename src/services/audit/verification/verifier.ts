@@ -30,9 +30,14 @@ export async function verifyChain(
 ): Promise<VerifyReport> {
   const store = verificationStore(deps.db.sql);
   const end = await store.end(stream);
+  if (end === undefined) return notVerified(stream.id);
   const from = range.from === 0 ? 1 : range.from;
-  const to = range.to === 0 ? end.head_seq : range.to;
-  const check = new ChainCheck(from, from === 1 ? noHash : await store.hash(stream, from - 1));
+  // Whoever names a number knows of an event with it: beyond the head it is missing.
+  const to = range.to === 0 ? Math.max(end.head_seq, range.from) : range.to;
+  const before = from === 1 ? noHash : await store.hash(stream, from - 1);
+  const check = new ChainCheck(from, before);
+  // Nor can the first event be verified without the one before.
+  if (before === undefined && from - 1 <= end.head_seq) check.gaps.add(from - 1);
   for (let next = from, most = firstRows; next <= to;) {
     const rows = await store.links(stream, next, to, most);
     if (rows.length === 0) break;
@@ -85,8 +90,20 @@ function reportOf(
     gap_count: gaps.count,
     tampered_count: tampered.count,
     head_hash: head.toString('hex'),
+    remarks: [],
   };
 }
+
+/** The report on a stream that cannot be verified: nobody knows whether something is missing. */
+export const notVerified = (removed: string | null = null): VerifyReport => ({
+  ...nothingVerified(removed, noHash),
+  valid: false,
+  remarks: [
+    removed === null
+      ? 'nothing was ever recorded for this tenant and app'
+      : `the row of ${removed} is missing: where its events ended is not known`,
+  ],
+});
 
 /** The report of a verification that found no event. */
 export const nothingVerified = (stream_id: string | null, head: Buffer): VerifyReport => ({
@@ -102,4 +119,5 @@ export const nothingVerified = (stream_id: string | null, head: Buffer): VerifyR
   gap_count: 0,
   tampered_count: 0,
   head_hash: head.toString('hex'),
+  remarks: [],
 });

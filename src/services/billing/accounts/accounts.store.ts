@@ -1,11 +1,8 @@
 import type { Sql } from '../../../db/index.ts';
 import type { CustomerRow } from '../customers/customers.store.ts';
-import type { Owner } from '../subscriptions/segments.store.ts';
+import type { Billed } from '../invoices/account.ts';
 
 type Key = Pick<CustomerRow, 'tenant_id' | 'id'>;
-
-/** A subscription that has ended, as invoices know it. */
-type PastSubscription = Owner & { readonly customer_id: string | null };
 
 /** The most subscriptions, invoices or payments that a refusal names. */
 const mostNamed = 20;
@@ -51,9 +48,9 @@ export const accountStore = (sql: Sql) => ({
   },
 
   /** The newest subscriptions that have ended, and that a customer may have to pay for. */
-  async pastSubscriptions(customer: CustomerRow): Promise<PastSubscription[]> {
-    return await sql<PastSubscription[]>`
-      select tenant_id, app_id, id, customer_id from billing.subscription
+  async pastSubscriptions(customer: CustomerRow): Promise<Billed[]> {
+    return await sql<Billed[]>`
+      select tenant_id, app_id, id, customer_id, counts_from from billing.subscription
       where ${isPast(sql, customer)} order by id desc limit ${mostNamed}`;
   },
 

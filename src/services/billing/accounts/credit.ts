@@ -18,7 +18,7 @@ export async function giveCredit(
   { write, clock }: Pick<Deps, 'write' | 'clock'>,
   context: Context,
   id: string,
-  { amount, reason, idempotency_key }: Credit,
+  { amount, reason, idempotency_key = context.idempotencyKey }: Credit,
 ): Promise<Credited> {
   return await write(context, async (tx) => {
     const { sql } = tx;

@@ -131,6 +131,14 @@ export const couponStore = (sql: Sql) => ({
       insert into billing.redemption
       ${sql({ tenant_id, subscription_id: id, coupon_id: coupon.id, app_id, ...discount, applied_at, position })}`;
   },
+
+  /** When a coupon was redeemed for a subscription that has it. */
+  async appliedAt(coupon: CouponRow, { tenant_id, id }: Omit<Redeemer, 'position'>): Promise<string> {
+    const [row] = await sql<[{ applied_at: string }]>`
+      select applied_at from billing.redemption
+      where tenant_id = ${tenant_id} and subscription_id = ${id} and coupon_id = ${coupon.id}`;
+    return row.applied_at;
+  },
 });
 
 /** The subscription for which a coupon is redeemed, and the place among its coupons. */

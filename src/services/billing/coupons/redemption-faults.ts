@@ -22,7 +22,7 @@ export function redemptionFault(
   { ids, hadCode, isSpent }: Redeemed,
   now: number,
 ): DomainError | undefined {
-  if (hadCode || ids.includes(coupon.id))
+  if (hadCode)
     return Refused('already_exists', 'coupon was redeemed for this subscription already', {
       kind: 'conflict',
     });

@@ -19,8 +19,8 @@ interface Redemption {
 }
 
 /**
- * Redeems a coupon for a subscription, whose lock decides how many coupons it has. Only who has a subscription that takes coupons learns
- * whether one exists.
+ * Redeems a coupon for a subscription, whose lock decides how many coupons it has. One that it has already is not redeemed again. Only who
+ * has a subscription that takes coupons learns whether one exists.
  */
 export async function redeem(
   { sql, app, emit }: Write,
@@ -31,6 +31,14 @@ export async function redeem(
   if (subscription === undefined) throw SubscriptionNotFound();
   const { tenant_id, coupon_ids, plan_id, status } = subscription;
   if (!isLive(status)) throw Refused('coupon_invalid', 'subscription has ended');
+
+  const named = await store.find(app, ref);
+  if (named !== undefined && coupon_ids.includes(named.id))
+    return redeemedOf(
+      named,
+      subscription_id,
+      await store.appliedAt(named, { tenant_id, id: subscription_id }),
+    );
 
   const redeemable = async (): Promise<CouponRow> => {
     const coupon = await store.find(app, ref);

@@ -2,14 +2,18 @@ import type { SubscriptionStatus } from '../../../../generated/billing/types.ts'
 import type { Fragment, Sql } from '../../../db/index.ts';
 import { isInView, type View } from '../../../db/view.ts';
 
-/** How a subscription stands at a time, and what it has used of one of the features asked for; without use, those are null. */
+/**
+ * How a subscription stands at a time, and what its tenant has used of one of the features asked for, over all its subscriptions in the app;
+ * without use, those are null.
+ */
 export interface GrantRow {
   /** For which of those who asked. */
   readonly nth: number;
   readonly tenant_id: string;
   readonly id: string;
   readonly status: SubscriptionStatus;
-  readonly starts_at: string;
+  /** When the counters that never restart began. */
+  readonly counts_from: string;
   readonly plan_id: string;
   /** The plan's current revision, whose limits count at once. */
   readonly revision: number;
@@ -23,7 +27,7 @@ export interface GrantRow {
   readonly of_all_time: string | null;
 }
 
-/** A look at the live subscription of a tenant, and at what it has used of features. */
+/** A look at the live subscription of a tenant, and at what the tenant has used of features. */
 export interface WantedGrant {
   readonly tenant: string;
   readonly app: string;
@@ -34,7 +38,7 @@ export interface WantedGrant {
 export const grantStore = (sql: Sql) => {
   /** `subscription` selects the columns of subscriptions, the keys of features as `feature_keys`, and for whom they are as `nth`. */
   const read = (subscription: Fragment, at: number) => sql<GrantRow[]>`
-    select subscription.nth, subscription.tenant_id, subscription.id, subscription.status, subscription.starts_at, subscription.plan_id,
+    select subscription.nth, subscription.tenant_id, subscription.id, subscription.status, subscription.counts_from, subscription.plan_id,
       plan.revision,
       coalesce(segment.window_start, current_period_start) as window_start,
       coalesce(segment.window_end, current_period_end) as window_end,
@@ -50,12 +54,13 @@ export const grantStore = (sql: Sql) => {
     left join lateral (
       select feature_key, sum(quantity) as of_all_time,
         coalesce(sum(quantity) filter (where usage_total.window_start = segment.window_start), 0) as in_window
-      from billing.usage_total
-      where usage_total.tenant_id = subscription.tenant_id and subscription_id = subscription.id
-        and feature_key = any(subscription.feature_keys)
+      from billing.subscription as own
+      join billing.usage_total on usage_total.tenant_id = own.tenant_id and subscription_id = own.id
+        and feature_key = any(subscription.feature_keys) and segment_start >= subscription.counts_from
+      where own.tenant_id = subscription.tenant_id and own.app_id = subscription.app_id
       group by feature_key
     ) as total on true`;
-  const columns = sql`tenant_id, id, app_id, status, starts_at, plan_id, current_period_start, current_period_end`;
+  const columns = sql`tenant_id, id, app_id, status, counts_from, plan_id, current_period_start, current_period_end`;
   return {
     /**
      * The live subscriptions of tenants: for each that is wanted and exists, a row for each of its features that has been used, and at

@@ -8,9 +8,13 @@ import { isRestarting } from '../plans/features.ts';
 import { entitlement } from './decision.ts';
 import { type GrantRow, grantStore, type WantedGrant } from './grants.store.ts';
 
-/** How a subscription stands now: what its plan offers, and what it has used of the features that were asked for. */
+/**
+ * How a subscription stands now: what its plan offers, and what its tenant has used of the features that were asked for. Limits belong to
+ * the tenant: use under its earlier subscriptions counts.
+ */
 export interface Grant extends Pick<GrantRow, 'tenant_id' | 'id' | 'status'> {
-  readonly startsAt: string;
+  /** When the counters that never restart began. */
+  readonly countsFrom: string;
   /** When the monthly counters began. */
   readonly windowStart: string;
   readonly plan: PlanRevision;
@@ -114,7 +118,7 @@ function grantOf(row: GrantRow, plan: PlanRevision, rows: readonly GrantRow[]): 
     tenant_id: row.tenant_id,
     id: row.id,
     status: row.status,
-    startsAt: row.starts_at,
+    countsFrom: row.counts_from,
     windowStart: row.window_start,
     plan,
     featureOf: (featureKey) => features.get(featureKey),

@@ -20,6 +20,10 @@ it('an invoice reads the counters of what its plans price, however many others t
   expect(tallies.map(({ featureKey, quantity }) => [featureKey, quantity.toFixed()])).toEqual([
     ['api_calls', '3'],
   ]);
-  const before = await store.countedBefore(subscription, Date.parse('2026-02-15T10:00:00Z'), ['seats']);
+  const before = await store.countedBefore(
+    { ...subscription, counts_from: subscription.starts_at },
+    Date.parse('2026-02-15T10:00:00Z'),
+    ['seats'],
+  );
   expect([...before].map(([key, quantity]) => [key, quantity.toFixed()])).toEqual([['seats', '3']]);
 });

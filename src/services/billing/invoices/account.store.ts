@@ -2,12 +2,13 @@ import { Big } from 'big.js';
 import type { BillingAddress, TaxId, TaxRate } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
 import type { Owner } from '../subscriptions/segments.store.ts';
+import type { Billed } from './account.ts';
 import type { Charged, ChargedGroups, ChargedInvoice } from './credits.ts';
 import { discountOf, returnOf, taxOf } from './returns.ts';
 import { type StoredUse, useOf } from '../coupons/coupons.store.ts';
 import type { PeriodDiscount, RedeemedCoupon } from './discounts.ts';
 import type { StoredDiscount, StoredReturn, StoredTax } from './invoices.store.ts';
-import type { GroupKey, Tally } from './owed.ts';
+import type { GroupKey, OtherUse, Tally } from './owed.ts';
 import { nameOf } from './settlement.ts';
 
 /** A draft: by its id, unless it is about to be made. */
@@ -37,6 +38,31 @@ interface RedemptionRow {
   readonly duration_periods: number | null;
   readonly uses: readonly StoredUse[];
 }
+
+interface UseRow {
+  readonly subscription_id: string;
+  readonly starts_at: string;
+  readonly ends_at: string;
+  readonly period_start: string;
+  readonly window_start: string;
+  readonly year_start: string | null;
+  readonly plan_id: string;
+  readonly revision: number;
+  readonly feature_key: string;
+  readonly quantity: string;
+}
+
+const otherUseOf = (row: UseRow): OtherUse => ({
+  subscriptionId: row.subscription_id,
+  start: Date.parse(row.starts_at),
+  end: Date.parse(row.ends_at),
+  periodStart: Date.parse(row.period_start),
+  windowStart: Date.parse(row.window_start),
+  yearStart: row.year_start === null ? null : Date.parse(row.year_start),
+  plan: { planId: row.plan_id, revision: row.revision },
+  featureKey: row.feature_key,
+  quantity: new Big(row.quantity),
+});
 
 /** What lines say of a group. */
 interface ShownRow {
@@ -91,15 +117,36 @@ export const accountStore = (sql: Sql) => ({
     }));
   },
 
-  /** What was counted of some features before a time: seats that were taken then are still held. */
+  /** What the tenant used of some features in the paid segments of a stretch, without those of a subscription from a time on. */
+  async otherUses(
+    { tenant_id, app_id, id }: Owner,
+    { since, from, until }: { readonly since: number; readonly from: number; readonly until: number },
+    featureKeys: readonly string[],
+  ): Promise<OtherUse[]> {
+    const rows = await sql<UseRow[]>`
+      select segment.subscription_id, starts_at, ends_at, period_start, segment.window_start, year_start, plan_id, revision, feature_key,
+        quantity::text
+      from billing.segment join billing.usage_total as total
+        on total.tenant_id = segment.tenant_id and total.subscription_id = segment.subscription_id and segment_start = starts_at
+      where segment.tenant_id = ${tenant_id} and app_id = ${app_id} and kind = 'paid'
+        and starts_at >= ${new Date(since)} and starts_at < ${new Date(until)}
+        and (segment.subscription_id <> ${id} or starts_at < ${new Date(from)})
+        and feature_key = any(${[...featureKeys]}::text[])`;
+    return rows.map(otherUseOf);
+  },
+
+  /** What was counted of some features before a time, over the tenant's subscriptions: seats that were taken then are still held. */
   async countedBefore(
-    { tenant_id, id }: Owner,
+    { tenant_id, app_id, counts_from }: Pick<Billed, 'tenant_id' | 'app_id' | 'counts_from'>,
     until: number,
     featureKeys: readonly string[],
   ): Promise<Map<string, Big>> {
     const rows = await sql<{ feature_key: string; quantity: string }[]>`
-      select feature_key, sum(quantity)::text as quantity from billing.usage_total
-      where tenant_id = ${tenant_id} and subscription_id = ${id} and segment_start < ${new Date(until)}
+      select feature_key, sum(quantity)::text as quantity
+      from billing.subscription join billing.usage_total as total
+        on total.tenant_id = subscription.tenant_id and subscription_id = subscription.id
+      where subscription.tenant_id = ${tenant_id} and app_id = ${app_id}
+        and segment_start >= ${counts_from} and segment_start < ${new Date(until)}
         and feature_key = any(${[...featureKeys]}::text[])
       group by feature_key`;
     return new Map(rows.map(({ feature_key, quantity }) => [feature_key, new Big(quantity)]));

@@ -7,7 +7,7 @@ import { accountStore, type DraftKey, type PayerRow } from './account.store.ts';
 import { creditsOf, type Return } from './credits.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
-import { type Account, owedBy, type Owed } from './owed.ts';
+import { type Account, type OtherUse, owedBy, type Owed } from './owed.ts';
 import { pricedPlan } from './priced-plan.ts';
 import { unsettledLines, type Settlements } from './settlement.ts';
 import { settlementStore } from './settlements.store.ts';
@@ -15,6 +15,8 @@ import { settlementStore } from './settlements.store.ts';
 /** The subscription that an invoice is of. */
 export interface Billed extends Owner {
   readonly customer_id: string | null;
+  /** When the tenant's seats began to be counted. */
+  readonly counts_from: string;
 }
 
 /** Which charges an invoice has. */
@@ -64,12 +66,15 @@ export async function computed(
   ]);
   const from = segments[0]?.start ?? asOf;
   const priced = pricedKeys(segments, planOf);
-  const [tallies, seatsBefore, taxRates] = await Promise.all([
+  const since = Math.min(from, ...segments.map((segment) => tiersStart(segment, planOf)));
+  const [tallies, others, seatsBefore, taxRates] = await Promise.all([
     store.tallies(billed, from, priced),
+    store.otherUses(billed, { since, from, until: segments.at(-1)?.start ?? from }, priced),
     store.countedBefore(billed, from, priced),
     store.taxRates(billed.app_id, payer?.billing_address?.country ?? null),
   ]);
-  const owed = owedBy({ segments, tallies, seatsBefore, planOf }, asOf);
+  const planOfAll = await plansOf(sql, revisions, billed.app_id, segments, others);
+  const owed = owedBy({ segments, tallies, others, seatsBefore, planOf: planOfAll }, asOf);
   const unsettled = unsettledLines(owed, withShown(settlements, shown), withRunning ? 'begun' : 'ended');
   const charged = await store.charged(
     billed,
@@ -100,15 +105,27 @@ function withShown(settlements: Settlements, shown: ReadonlyMap<string, bigint>)
   return all;
 }
 
+/** When the month or the year began in which the tiers of a segment's plan run. */
+function tiersStart({ plan, window, yearStart, start }: Segment, planOf: Account['planOf']): number {
+  if (yearStart === null) return start;
+  return planOf(plan).interval === 'yearly' ? yearStart : window.start;
+}
+
 /** The features that any of the plans of segments prices. Whoever sends usage may name any number of others. */
 function pricedKeys(segments: readonly Segment[], planOf: Account['planOf']): string[] {
   const plans = new Set(segments.map(({ plan }) => planOf(plan)));
   return [...new Set([...plans].flatMap(({ tiers }) => [...tiers.keys()]))];
 }
 
-/** The plans of segments and of their base prices, by revision. */
-async function plansOf(sql: Sql, revisions: Deps['revisions'], app: string, segments: readonly Segment[]) {
-  const wanted = segments.flatMap(({ plan, base }) => [plan, base]);
+/** The plans of segments, of their base prices and of other use, by revision. */
+async function plansOf(
+  sql: Sql,
+  revisions: Deps['revisions'],
+  app: string,
+  segments: readonly Segment[],
+  others: readonly OtherUse[] = [],
+) {
+  const wanted = [...segments.flatMap(({ plan, base }) => [plan, base]), ...others.map(({ plan }) => plan)];
   const [revisionOf, names] = await Promise.all([
     revisions.read(sql, app, wanted),
     revisionStore(sql).names(app, [...new Set(wanted.map(({ planId }) => planId))]),

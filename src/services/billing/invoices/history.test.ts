@@ -26,6 +26,7 @@ function offerOf(planId: string, revision: number, plan: DiaryPlan): Offer {
       planId,
       revision,
       name: plan.name,
+      interval,
       features: [
         { key: 'calls', name: 'Calls', type: 'metered' },
         { key: 'seats', name: 'Seats', type: 'seat' },

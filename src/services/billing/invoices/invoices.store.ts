@@ -88,7 +88,10 @@ export interface InvoiceRow extends InvoiceFigures {
 }
 
 export type InvoiceChange = Partial<
-  Omit<InvoiceRow, 'tenant_id' | 'id' | 'app_id' | 'subscription_id' | 'created_at' | 'updated_at'>
+  Omit<InvoiceRow, 'tenant_id' | 'id' | 'app_id' | 'subscription_id' | 'created_at' | 'updated_at'> & {
+    /** Whether it was voided so that its charges are owed again. */
+    readonly is_rebilled: boolean;
+  }
 >;
 
 /** A line as it is stored. */
@@ -268,6 +271,13 @@ export const invoiceStore = (sql: Sql) => ({
       where tenant_id = ${tenant_id} and subscription_id = ${subscription_id} and returns <> '[]'
         and status in ('pending', 'past_due', 'paid') and part->>'invoice_id' = ${id}`;
     return given;
+  },
+
+  /** Whether the charges of a voided invoice are owed again. */
+  async isRebilled({ tenant_id, id }: InvoiceKey): Promise<boolean> {
+    const [row] = await sql<[{ is_rebilled: boolean }]>`
+      select is_rebilled from billing.invoice where tenant_id = ${tenant_id} and id = ${id}`;
+    return row.is_rebilled;
   },
 
   /** Whether a subscription has an invoice that is overdue, or whose collection has failed. */

@@ -11,6 +11,7 @@ const priced = (planId: string): PricedPlan => ({
   planId,
   revision: 1,
   name: planId,
+  interval: 'monthly',
   features: [
     { key: 'calls', name: 'Calls', type: 'metered' },
     { key: 'seats', name: 'Seats', type: 'seat' },
@@ -26,6 +27,7 @@ const terms = (planId: string, base: bigint) => ({ planId, revision: 1, interval
 const account = (segments: readonly Segment[], tallies: Account['tallies'] = []): Account => ({
   segments,
   tallies,
+  others: [],
   seatsBefore: new Map([['seats', new Big(2)]]),
   planOf: ({ planId }) => priced(planId),
 });
@@ -44,7 +46,8 @@ function changes(instants: readonly number[]): Segment[] {
       return replacedFrom(
         before,
         instant,
-        planChange(next, { at: instant, anchor, interval: 'monthly', current }, true).segments,
+        planChange(next, { at: instant, anchor, windowAnchor: anchor, interval: 'monthly', current }, true)
+          .segments,
       );
     },
     [...segments],
@@ -70,16 +73,16 @@ describe('what a subscription owes', () => {
     expect(shown(owedBy(account(segments, tallies), at('2026-01-26T00:00Z')))).toEqual([
       'pro pro running 1620',
       'pro Calls running 30',
-      'pro Seats running 30',
+      'pro Seats running 10',
       'max max running 6627',
       'max Calls running 15',
-      'max Seats running 10',
+      'max Seats running 7',
     ]);
   });
 
   it('is over with the period, when the seats that are still held begin to count in the next one', () => {
     expect(shown(owedBy(account(segments, tallies), at('2026-02-15T10:00Z'))).slice(-4)).toEqual([
-      'max Seats over 10',
+      'max Seats over 7',
       'max max running 9900',
       'max Calls running 0',
       'max Seats running 10',

@@ -9,6 +9,7 @@ export const pricedPlan = (
   planId,
   revision,
   name,
+  interval: pricing?.billing_period ?? 'monthly',
   features,
   tiers: Map.groupBy(pricing?.tiers ?? [], ({ feature_key }) => feature_key),
 });

@@ -198,7 +198,7 @@ describe('pay', () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => post(`/billing/invoices/${draft.id}/pay`)),
     );
-    expect(codes(answers)).toEqual(['200', ...Array.from({ length: 7 }, () => '400 invoice_paid')]);
+    expect(codes(answers)).toEqual(Array.from({ length: 8 }, () => '200'));
     const { data } = await api.send('GET', `/billing/payments?invoice_id=${draft.id}`);
     expect(data).toHaveLength(1);
   });

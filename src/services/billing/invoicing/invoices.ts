@@ -65,8 +65,8 @@ export function invoices(deps: Deps) {
     async finalize({ invoice: ref }, context) {
       const final = await write(context, async (tx) => {
         const { invoice, subscription } = await lockInvoice(tx, viewOf(context), ref);
-        if (invoice.status !== 'draft') throw Refused('invoice_finalized', `invoice is ${invoice.status}`);
-        return await finalize(tx, deps, subscription, invoice);
+        if (invoice.status === 'voided') throw Refused('invoice_finalized', 'invoice is voided');
+        return invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice) : invoice;
       });
       return await shown(final);
     },
@@ -83,7 +83,9 @@ export function invoices(deps: Deps) {
       const paidAt = body.paid_at === undefined ? now : Date.parse(body.paid_at);
       if (paidAt > now + mostAheadMs) throw Invalid('paid_at: must be at most 5 minutes in the future');
       const after = await write(context, async (tx) =>
-        pay(tx, deps, await lockInvoice(tx, viewOf(context), ref), { reference: body.payment_ref, paidAt }),
+        pay(tx, deps, await lockInvoice(tx, viewOf(context), ref), {
+          ...{ reference: body.payment_ref, paidAt, isNow: body.paid_at === undefined },
+        }),
       );
       return await shown(after);
     },

@@ -2,8 +2,16 @@ import type { Sql } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { InvoiceRow } from '../invoices/invoices.store.ts';
 
-/** The statement about payments that were made outside the providers. */
+/** The statements about payments that were made outside the providers. */
 export const manualPaymentStore = (sql: Sql) => ({
+  /** Whether an invoice has such a payment. */
+  async has({ tenant_id, id }: InvoiceRow): Promise<boolean> {
+    const found = await sql`
+      select from billing.payment
+      where tenant_id = ${tenant_id} and invoice_id = ${id} and processor_name = 'manual' limit 1`;
+    return found.length > 0;
+  },
+
   async insert(invoice: InvoiceRow, amount: bigint, paidAt: number, at: number): Promise<void> {
     await sql`
       insert into billing.payment ${sql({

@@ -12,17 +12,24 @@ interface ManualPayment {
   readonly reference: string | null;
   /** Milliseconds since 1970. */
   readonly paidAt: number;
+  /** Whether the time was not given. */
+  readonly isNow: boolean;
 }
 
-/** Records that an invoice was paid outside the providers. A draft becomes final first, and open payments are canceled. */
+/**
+ * Records that an invoice was paid outside the providers. A draft becomes final first, and open payments are canceled. A payment that is
+ * recorded already is not recorded again.
+ */
 export async function pay(
   tx: Write,
   deps: Pick<Deps, 'revisions' | 'clock' | 'settings'>,
   { invoice, subscription }: LockedInvoice,
-  { reference, paidAt }: ManualPayment,
+  payment: ManualPayment,
 ): Promise<InvoiceRow> {
   const { sql, emit } = tx;
+  const { reference, paidAt } = payment;
   const now = deps.clock.now();
+  if (await isRecorded(tx, invoice, payment)) return invoice;
   checkOpen(invoice);
   const final =
     invoice.status === 'draft' ? await finalize(tx, deps, subscription, invoice, 'paid') : invoice;
@@ -41,4 +48,15 @@ export async function pay(
   emit('billing.invoice.paid', after, invoiceOf(after, []));
   await recover(tx, subscription, now);
   return after;
+}
+
+/** Whether the invoice is paid by just this payment. */
+async function isRecorded(
+  { sql }: Write,
+  invoice: InvoiceRow,
+  { reference, paidAt, isNow }: ManualPayment,
+): Promise<boolean> {
+  if (invoice.status !== 'paid' || invoice.payment_ref !== reference) return false;
+  if (!isNow && Date.parse(invoice.paid_at!) !== paidAt) return false;
+  return reference !== null || invoice.amount_due === 0 || (await manualPaymentStore(sql).has(invoice));
 }

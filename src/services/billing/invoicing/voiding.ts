@@ -15,7 +15,7 @@ import type { Write } from '../writes.ts';
 
 /**
  * Voids an invoice: nobody owes it any more. What was paid of it becomes credit. Its charges are written off or, with `rebill`, owed
- * again, as if it had never been.
+ * again, as if it had never been. One that was voided in just this way stays as it is.
  */
 export async function voidInvoice(
   tx: Write,
@@ -24,6 +24,8 @@ export async function voidInvoice(
   { reason, rebill }: Voiding,
 ): Promise<InvoiceRow> {
   const now = clock.now();
+  const isAgain = invoice.status === 'voided' && invoice.void_reason === (reason ?? null);
+  if (isAgain && (await invoiceStore(tx.sql).isRebilled(invoice)) === (rebill === true)) return invoice;
   checkOpen(invoice);
   if (invoice.total < 0 && invoice.status !== 'draft')
     throw Refused('invoice_paid', 'invoice is a credit, which its customer has already');
@@ -38,7 +40,7 @@ export async function voidInvoice(
     next_attempt_at: null,
     auto_finalize_at: null,
   };
-  await invoiceStore(tx.sql).change(invoice, change, now);
+  await invoiceStore(tx.sql).change(invoice, { ...change, is_rebilled: rebill === true }, now);
   const payments = { tenant_id: invoice.tenant_id, invoice_id: invoice.id };
   await cancelOpen(tx, payments, now);
   if (invoice.status !== 'draft') await release(tx, payments, now);

@@ -7,7 +7,7 @@ import type { ListedSubscription } from '../subscriptions/subscriptions.store.ts
 import type { Write } from '../writes.ts';
 import { end } from './endings.ts';
 import type { LifecycleDeps } from './renewals.ts';
-import { changed, follow, standingOf, termsAt } from './standing.ts';
+import { changed, follow, rowOf, standingOf, termsAt } from './standing.ts';
 
 /** Lets a live subscription end with its period. One whose period ended during a pause ends now. */
 export async function cancelAtPeriodEnd(
@@ -25,14 +25,15 @@ export async function cancelAtPeriodEnd(
   return after;
 }
 
-/** Withdraws a cancellation: what was to follow exists again. */
+/** Withdraws a cancellation, if there is one: what was to follow exists again. */
 export async function uncancel(
   tx: Write,
   deps: LifecycleDeps,
   row: ListedSubscription,
   now: number,
 ): Promise<ListedSubscription> {
-  if (row.cancel_at === null || !isLive(row.status)) throw InvalidState('subscription is not to be canceled');
+  if (!isLive(row.status)) throw InvalidState(`subscription is ${row.status}`);
+  if (row.cancel_at === null) return row;
   const after = await changed(tx, row, { cancel_at: null }, now);
   const at = Date.parse(row.cancel_at);
   const last = (await standingOf(tx.sql, row, now)).segments.at(-1);
@@ -46,14 +47,14 @@ export async function uncancel(
 async function rest(
   { sql }: Write,
   deps: LifecycleDeps,
-  { app_id: app, plan_id: planId, ...row }: ListedSubscription,
+  subscription: ListedSubscription,
   last: Segment,
 ): Promise<readonly Segment[]> {
-  const [at, anchor, interval] = [last.end, Date.parse(row.anchor), row.billing_period];
-  const position = { at, anchor, interval, current: last };
+  const { app_id: app, plan_id: planId } = subscription;
+  const [at, row] = [last.end, rowOf(subscription)];
+  const position = { at, ...row, current: last };
   if (last.kind === 'paused') return pause(position).segments;
   const { terms } = await termsAt(sql, deps, { app, planId, at });
-  const course =
-    at < last.period.end ? resumption(terms, position) : renewal(terms, { anchor, interval, start: at });
+  const course = at < last.period.end ? resumption(terms, position) : renewal(terms, { ...row, start: at });
   return course.segments;
 }

@@ -4,6 +4,7 @@ import { Forbidden, Invalid } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import { CustomerNotFound, PlanNotFound, Refused } from '../errors.ts';
+import { periodAt } from '../periods/calendar.ts';
 import { beginning } from '../periods/course.ts';
 import { segmentAt } from '../periods/segments.ts';
 import { planStore, type SubscribablePlan } from '../plans/plans.store.ts';
@@ -14,6 +15,7 @@ import {
   subscriptionStore,
 } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
+import { isOverLimit } from './held-use.ts';
 import { payersStore } from './payers.store.ts';
 import { advance, type LifecycleDeps } from './renewals.ts';
 import { follow, nextAction, termsAt } from './standing.ts';
@@ -33,15 +35,19 @@ export async function subscribe(
   const { app } = context;
   const now = deps.clock.now();
   const plan = await planStore(tx.sql).lockForSubscription(app, body.plan_id);
-  if (plan === undefined) throw PlanNotFound();
+  if (plan === undefined || (plan.status === 'draft' && !context.operator)) throw PlanNotFound();
   if (plan.status === 'archived') throw Refused('plan_archived', 'plan is archived');
   if (plan.status === 'draft') throw Invalid('plan_id: plan is a draft');
   await checkCustomer(tx, app, body, plan);
   const hadTrial = await subscriptionStore(tx.sql).hadTrial(tenant_id, app);
   const trialDays = trialDaysOf(body, { plan, hadTrial }, context);
   const start = await startOf(tx, context, body, now);
-  const { terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
-  const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs });
+  const { plan: revision, terms } = await termsAt(tx.sql, deps, { app, planId: plan.id, at: start });
+  const { counts_from, windowAnchor } = await countersFor(tx, body, app, start);
+  // As in a change of the plan, except for the operator, who may know that the seats are no longer held.
+  if (!context.operator && (await isOverLimit(tx, { tenant_id, app_id: app, counts_from }, revision)))
+    throw Invalid('plan_id: more is in use than the plan allows');
+  const course = beginning(terms, { start, trialEnd: start + trialDays * dayMs, windowAnchor });
   const period = segmentAt(course.segments, start)!.period;
   const isTrial = trialDays > 0;
   const created: SubscriptionRow = {
@@ -53,11 +59,14 @@ export async function subscribe(
     customer_id: body.customer_id,
     starts_at: momentText(start),
     anchor: momentText(course.anchor),
+    window_anchor: momentText(course.windowAnchor),
+    counts_from,
     billing_period: terms.interval,
     current_period_start: momentText(period.start),
     current_period_end: momentText(period.end),
     trial_start: isTrial ? momentText(start) : null,
     trial_end: isTrial ? momentText(course.anchor) : null,
+    trial_granted: isTrial && context.operator ? (body.trial_days ?? null) : null,
     cancel_at: null,
     canceled_at: null,
     ended_at: null,
@@ -107,6 +116,25 @@ function trialDaysOf(
   if (status === 'active') return 0;
   if (status === 'trialing' && days === 0) throw Invalid('status: a trial needs trial_days');
   return days;
+}
+
+/**
+ * The counters of the tenant go on in its next subscription: otherwise what is free or allowed in a month would be so again with each one.
+ * Its months begin anew when the year of months has passed in which the last subscription ended.
+ */
+async function countersFor(
+  { sql }: Pick<Write, 'sql'>,
+  { tenant_id }: Pick<SubscriptionCreate, 'tenant_id'>,
+  app: string,
+  start: number,
+): Promise<{ readonly counts_from: string; readonly windowAnchor: number | undefined }> {
+  const store = subscriptionStore(sql);
+  const [latest, lastEnd] = [await store.latestCounters(tenant_id, app), await store.lastEnd(tenant_id, app)];
+  if (latest === undefined || lastEnd === null)
+    return { counts_from: momentText(start), windowAnchor: undefined };
+  const anchor = Date.parse(latest.window_anchor);
+  const isSameYear = start < periodAt(anchor, 'yearly', Date.parse(lastEnd) - 1).end;
+  return { counts_from: latest.counts_from, windowAnchor: isSameYear ? anchor : undefined };
 }
 
 async function startOf(

@@ -12,7 +12,7 @@ import { SubscriptionNotFound } from '../errors.ts';
 import type { Write } from '../writes.ts';
 import { closeLate, currencyOf, end } from './endings.ts';
 import { payersStore } from './payers.store.ts';
-import { changed, follow, periodMembers, positionOf, standingOf, termsAt } from './standing.ts';
+import { changed, follow, periodMembers, positionOf, rowOf, standingOf, termsAt } from './standing.ts';
 
 export type LifecycleDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'log'>;
 
@@ -123,7 +123,7 @@ async function beginPeriod(
   change: { readonly status?: 'active' },
 ): Promise<ListedSubscription> {
   const { terms } = await termsAt(tx.sql, deps, { app: row.app_id, planId: row.plan_id, at });
-  const course = renewal(terms, { anchor: Date.parse(row.anchor), start: at, interval: row.billing_period });
+  const course = renewal(terms, { ...rowOf(row), start: at });
   await follow(tx, row, at, course.segments);
   const members = { ...periodMembers(course, at), billing_period: terms.interval, ...change };
   return await changed(tx, row, members, deps.clock.now());

@@ -3,7 +3,7 @@ import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { InvalidState, PlanNotFound } from '../errors.ts';
 import type { Course, PlanTerms, Position } from '../periods/course.ts';
-import { segmentAt, type Segment } from '../periods/segments.ts';
+import { segmentAt, type Row, type Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
 import { type PlanRevision, termsOf } from '../plans/revisions.ts';
 import { segmentStore } from '../subscriptions/segments.store.ts';
@@ -32,13 +32,15 @@ export function positionOf({ subscription, segments }: Standing, at: number): Po
   const current = segmentAt(segments, at);
   if (current === undefined)
     throw new Error(`subscription ${subscription.id} has no segment at ${momentText(at)}`);
-  return {
-    at,
-    anchor: Date.parse(subscription.anchor),
-    interval: subscription.billing_period,
-    current,
-  };
+  return { at, ...rowOf(subscription), current };
 }
+
+/** The row of periods of a subscription. */
+export const rowOf = ({ anchor, window_anchor, billing_period }: ListedSubscription): Row => ({
+  anchor: Date.parse(anchor),
+  windowAnchor: Date.parse(window_anchor),
+  interval: billing_period,
+});
 
 /** The most segments of the running and the next period. Every change, and every invoice for a year to come, looks at all of them. */
 const mostSegments = 1_000;
@@ -90,10 +92,11 @@ export async function follow(
 }
 
 /** The members of a subscription that follow from its course. */
-export function periodMembers({ anchor, segments }: Course, at: number): SubscriptionChange {
+export function periodMembers({ anchor, windowAnchor, segments }: Course, at: number): SubscriptionChange {
   const period = segmentAt(segments, at)?.period;
   return {
     anchor: momentText(anchor),
+    window_anchor: momentText(windowAnchor),
     ...(period !== undefined && {
       current_period_start: momentText(period.start),
       current_period_end: momentText(period.end),

@@ -1,14 +1,14 @@
 import type { Subscriptions } from '../../../../generated/billing/server.ts';
 import type { Context } from '../../../http/context.ts';
 import { viewOf } from '../../../http/view.ts';
-import { Invalid } from '../../../lib/errors.ts';
+import { Forbidden, Invalid } from '../../../lib/errors.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
 import { InvalidState, Refused, SubscriptionNotFound } from '../errors.ts';
 import { checkMetadata } from '../metadata.ts';
 import { pageOf } from '../pages.ts';
 import { pause } from '../periods/course.ts';
-import { isLive, nextStatus } from '../subscriptions/states.ts';
+import { isEntitling, isLive, nextStatus } from '../subscriptions/states.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { type ListedSubscription, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
@@ -66,6 +66,7 @@ export function subscriptions(deps: Deps) {
 
     async cancel({ id, body = { immediately: false } }, context) {
       const after = await change(context, id, (tx, row, now) => {
+        if (row.status === 'canceled' && body.immediately) return Promise.resolve(row);
         if (!isLive(row.status)) throw Refused('subscription_canceled', 'subscription has ended');
         return body.immediately
           ? end(tx, deps, row, { status: 'canceled', at: now })
@@ -80,6 +81,7 @@ export function subscriptions(deps: Deps) {
 
     async pause({ id, body = { resume_at: null } }, context) {
       const after = await change(context, id, async (tx, row, now) => {
+        if (row.status === 'paused' && row.resume_at === body.resume_at) return row;
         const status = nextStatus(row.status, 'pause');
         if (status === undefined) throw InvalidState(`subscription is ${row.status}`);
         checkResumption(body.resume_at, now);
@@ -97,6 +99,7 @@ export function subscriptions(deps: Deps) {
 
     async resume({ id }, context) {
       const after = await change(context, id, async (tx, row, now) => {
+        if (isEntitling(row.status)) return row;
         if (nextStatus(row.status, 'resume') === undefined)
           throw InvalidState(`subscription is ${row.status}`);
         return await resume(tx, deps, row, cuttableFrom(await standingOf(tx.sql, row, now), now));
@@ -105,7 +108,12 @@ export function subscriptions(deps: Deps) {
     },
 
     async changePlan({ id, body }, context) {
-      return subscriptionOf(await change(context, id, (tx, row) => changePlan(tx, deps, row, body)));
+      if (!body.prorate && !context.operator)
+        throw Forbidden('prorate: only the operator leaves the base amount as it is');
+      const seesDrafts = context.operator;
+      return subscriptionOf(
+        await change(context, id, (tx, row) => changePlan(tx, deps, row, { ...body, seesDrafts })),
+      );
     },
 
     upcoming: ({ id }, context) =>

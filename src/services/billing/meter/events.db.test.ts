@@ -103,6 +103,7 @@ describe('voiding', () => {
     const sum = { quantity: '4.0', count: 1 };
     const events = { quantity: '4', count: 1 };
     expect(await sumsOf(server.db.sql, 'voids')).toEqual({ events, totals: sum, days: sum });
+    expect(await operator(id, { reason: 'test traffic' })).toMatchObject({ status: 'voided' });
     expect(await api.refusal('POST', `/billing/meter/events/${id}/void`)).toEqual([
       400,
       'invalid_state',
@@ -113,16 +114,13 @@ describe('voiding', () => {
     expect(rows).toEqual([{ type: 'billing.event.voided', subject: id, tenant_id: 'voids' }]);
   });
 
-  it('of one event by many at once succeeds once', async () => {
+  it('of one event by many at once takes effect once', async () => {
     await subscribed(server.db.sql, { tenant: 'race', at: startsAt });
     const [id] = [await record('race'), await record('race')];
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => server.request('POST', `/billing/billing/meter/events/${id}/void`)),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([
-      200,
-      ...Array.from({ length: 9 }, () => 400),
-    ]);
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
     const sum = { quantity: '1', count: 1 };
     expect(await sumsOf(server.db.sql, 'race')).toEqual({ events: sum, totals: sum, days: sum });
   });

@@ -37,13 +37,13 @@ export const meter = (deps: MeterDeps) => {
   };
 
   return {
-    async record({ body }, context) {
-      return { id: await recorded(deps, context, body), status: 'buffered' };
+    async record({ body, 'Idempotency-Key': key }, context) {
+      return { id: await recorded(deps, context, body, key), status: 'buffered' };
     },
 
-    async recordBatch({ body: { events } }, context) {
+    async recordBatch({ body: { events }, 'Idempotency-Key': key }, context) {
       checkOwnItems(context, 'events', events);
-      return await recordedBatch(deps, context, events);
+      return await recordedBatch(deps, context, events, key);
     },
 
     async list({ limit, offset, tenant_id, start, end, ...filter }, context) {
@@ -63,8 +63,9 @@ export const meter = (deps: MeterDeps) => {
       return await write(context, async ({ sql, emit }) => {
         const row = await usageStore(sql).lock(viewOf(context), id);
         if (row === undefined) throw UsageEventNotFound();
-        if (row.status === 'voided') throw InvalidState('usage event is voided');
         const reason = body?.reason ?? null;
+        if (row.status === 'voided' && row.void_reason === reason) return shownEvent(row);
+        if (row.status === 'voided') throw InvalidState('usage event is voided');
         await usageStore(sql).void(row, reason);
         const voided = shownEvent({ ...row, status: 'voided', void_reason: reason });
         emit('billing.event.voided', voided, voided);
@@ -81,7 +82,7 @@ export const meter = (deps: MeterDeps) => {
         current_usage: used,
         limit,
         remaining,
-        period_start: isRestarting(feature) ? grant.windowStart : grant.startsAt,
+        period_start: isRestarting(feature) ? grant.windowStart : grant.countsFrom,
         period_end: resets_at,
       };
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   UsageEventCreate,
   UsageEventReceipt,
@@ -12,32 +13,53 @@ import type { Intake } from './intake.ts';
 import { repeatsWithin } from './judgement.ts';
 import { type Draft, draftOf, type NewUsage, type Origin } from './new-usage.ts';
 import { inSlices } from '../../../lib/slices.ts';
-import { duplicateEvent, outcomeOf } from './views.ts';
+import { duplicateEvent, isRepeat, outcomeOf } from './views.ts';
 
 export type RecordingDeps = Pick<Deps, 'db' | 'clock' | 'settings'> & { readonly intake: Intake };
 
-/** Stores an event and returns its id. @throws DomainError when it is refused or repeats another */
+/**
+ * Stores an event and returns its id.
+ *
+ * @param requestKey the key of the request: an event without its own has it, and a repetition of the request is answered as the first one
+ * @throws DomainError when it is refused or repeats another
+ */
 export async function recorded(
   deps: RecordingDeps,
   context: Context,
   sent: UsageEventCreate,
+  requestKey: string | undefined,
 ): Promise<string> {
-  const draft = draftOf(sent, originOf(deps, context));
+  const isRequests = sent.idempotency_key === null && requestKey !== undefined;
+  const draft = draftOf(
+    isRequests ? { ...sent, idempotency_key: requestKey } : sent,
+    originOf(deps, context),
+  );
   if (draft.verdict === 'refused') throw refusal(draft);
   const { event } = draft;
   const id = (await deps.intake.add([event])).get(event.id)!;
   if (id === event.id) return id;
   const stored = await usageStore(deps.db.sql).find({ tenant: event.tenant, app: event.app }, id);
+  if (isRequests && isRepeat(event, stored!)) return id;
   throw duplicateEvent(event, stored!);
 }
 
-/** Stores the events of a batch that can be stored, and says of each what became of it. */
+/**
+ * Stores the events of a batch that can be stored, and says of each what became of it.
+ *
+ * @param requestKey the key of the request, from which events without their own get one
+ */
 export async function recordedBatch(
   deps: RecordingDeps,
   context: Context,
-  events: readonly UsageEventCreate[],
+  sentEvents: readonly UsageEventCreate[],
+  requestKey: string | undefined,
 ): Promise<UsageEventReceipt> {
   const origin = originOf(deps, context);
+  const keyOf = requestKey === undefined ? undefined : keysIn(requestKey);
+  const events = sentEvents.map((sent, at) => {
+    const own = sent.idempotency_key ?? keyOf?.(at) ?? null;
+    return own === sent.idempotency_key ? sent : { ...sent, idempotency_key: own };
+  });
   const drafts = await inSlices(events, (sent, at) => draftOf(sent, origin, `events[${at}].`));
   const taken = drafts.flatMap((draft) => (draft.verdict === 'taken' ? [draft.event] : []));
   const repeats = repeatsWithin(taken.map(keyed));
@@ -46,13 +68,25 @@ export async function recordedBatch(
   const duplicates = taken.filter((event) => storedId(event) !== event.id);
   const earlier = await storedFor(deps, origin.app, duplicates, storedId);
   return receiptOf(
-    await inSlices(drafts, (draft) =>
-      draft.verdict === 'refused'
-        ? rejected(draft)
-        : outcomeOf(draft.event, earlier.get(storedId(draft.event))),
-    ),
+    await inSlices(drafts, (draft, at) => {
+      if (draft.verdict === 'refused') return rejected(draft);
+      const outcome = outcomeOf(draft.event, earlier.get(storedId(draft.event)));
+      const isRequests = sentEvents[at]!.idempotency_key === null;
+      return isRequests && outcome.identical === true ? buffered(outcome) : outcome;
+    }),
   );
 }
+
+/** The keys of the events of a request, by their places in it: short ones, whatever the request's own is. */
+function keysIn(requestKey: string): (at: number) => string {
+  const name = createHash('sha256').update(requestKey).digest('base64url');
+  return (at) => `batch:${name}:${at}`;
+}
+
+/** What the first request was told of an event, for a repetition of it. */
+const buffered = ({ id }: UsageEventResult): UsageEventResult => ({
+  ...{ id, status: 'buffered', identical: null, error: null },
+});
 
 /** The events that are stored for others, by their ids. */
 async function storedFor(

@@ -50,10 +50,24 @@ export async function subscribed(
   await subscriptionStore(sql).insert({
     ...owner,
     ...{ plan_id: plan.planId, status: 'active', customer_id: null, billing_period: 'monthly' },
-    ...{ starts_at: time, anchor: time, created_at: time, updated_at: time },
+    ...{
+      starts_at: time,
+      anchor: time,
+      window_anchor: time,
+      counts_from: time,
+      created_at: time,
+      updated_at: time,
+    },
     current_period_start: time,
     current_period_end: new Date(period.end).toISOString(),
-    ...{ trial_start: null, trial_end: null, cancel_at: null, canceled_at: null, ended_at: null },
+    ...{
+      trial_start: null,
+      trial_end: null,
+      trial_granted: null,
+      cancel_at: null,
+      canceled_at: null,
+      ended_at: null,
+    },
     ...{ resume_at: null, next_action_at: null, trial_ending_told: false, metadata: {} },
   });
   await segmentStore(sql).replaceFrom(owner, at, course.segments);

@@ -35,7 +35,7 @@ export const duplicateEvent = (event: NewUsage, stored: UsageRow): DomainError =
   });
 
 /** Whether an event has the content of the stored one with its key. */
-const isRepeat = (event: NewUsage, stored: UsageRow): boolean =>
+export const isRepeat = (event: NewUsage, stored: UsageRow): boolean =>
   isIdentical(
     { ...event, metadata: JSON.parse(event.metadata), sentTimestamp: timeOf(event.sentTimestamp) },
     {

@@ -1,10 +1,11 @@
 import { Big } from 'big.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { currencies } from './currencies.ts';
 import {
+  exactMoneyText,
   isCurrency,
   isExpressible,
-  minorDigits,
   minorUnits,
   moneyOf,
   moneyText,
@@ -21,6 +22,12 @@ describe('money as text', () => {
     [5n, 'usd', '$0.05'],
     [0n, 'usd', '$0.00'],
     [4_900n, 'jpy', '¥4,900'],
+    [490_000n, 'huf', 'HUF 4,900.00'],
+    [490_000n, 'idr', 'IDR 4,900.00'],
+    [490_000n, 'cop', 'COP 4,900.00'],
+    [4_900n, 'isk', 'ISK 4,900'],
+    [100_000n, 'xof', 'F CFA 100,000'],
+    [-49n, 'mxn', '-MX$0.49'],
     [1_500n, 'kwd', 'KWD 1.500'],
     [9_007_199_254_740_991n, 'usd', '$90,071,992,547,409.91'],
     [-1n, 'eur', '-€0.01'],
@@ -36,13 +43,10 @@ describe('money as text', () => {
   });
 
   it('shows every amount without changing a digit, in every currency', () => {
-    const currencies = fc.constantFrom(
-      ...Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()),
-    );
     fc.assert(
       fc.property(
         fc.bigInt({ min: -mostMinorUnits, max: mostMinorUnits }),
-        currencies,
+        fc.constantFrom(...currencies.keys()),
         (amount, currency) => {
           const text = moneyText(amount, currency);
           expect(text.replaceAll(/[^0-9]/g, '').replace(/^0+(?=.)/, '')).toBe(
@@ -54,9 +58,17 @@ describe('money as text', () => {
     );
   });
 
-  it('knows the currencies and their decimals', () => {
-    expect(['usd', 'jpy', 'kwd'].map(minorDigits)).toEqual([2, 0, 3]);
-    expect(['usd', 'eur', 'zzz', 'USD', ''].map(isCurrency)).toEqual([true, true, false, false, false]);
+  it('shows an exact amount with all its decimals', () => {
+    expect(exactMoneyText('0.5', 'usd')).toBe('$0.005');
+    expect(exactMoneyText('-1234567.25', 'huf')).toBe('-HUF 12,345.6725');
+    expect(exactMoneyText('1500.5', 'jpy')).toBe('¥1,500.5');
+  });
+
+  it('knows the currencies by their codes in lower case', () => {
+    expect(['usd', 'eur', 'zzz', 'USD', '', 'constructor'].map(isCurrency)).toEqual([
+      ...[true, true],
+      ...[false, false, false, false],
+    ]);
   });
 });
 

@@ -1,41 +1,26 @@
 import { Big } from 'big.js';
 import type { Money } from '../../../../generated/billing/types.ts';
+import { currencies, currencyFacts } from './currencies.ts';
 import { roundedQuotient } from './rounding.ts';
 
 /** The largest amount of minor units, of either sign, that JSON numbers represent exactly. */
 export const mostMinorUnits = BigInt(Number.MAX_SAFE_INTEGER);
 
-const formats = new Map<string, Intl.NumberFormat>();
-
-function formatOf(currency: string): Intl.NumberFormat {
-  let format = formats.get(currency);
-  if (format === undefined) {
-    format = new Intl.NumberFormat('en-US', { style: 'currency', currency });
-    formats.set(currency, format);
-  }
-  return format;
-}
-
-const known = new Set(Intl.supportedValuesOf('currency').map((code) => code.toLowerCase()));
-
 /** Whether it is the code of a currency of ISO 4217, in lower case. */
-export const isCurrency = (code: string): boolean => known.has(code);
-
-/** How many decimals the major unit of a currency has: 2 for usd, 0 for jpy, 3 for kwd. */
-export const minorDigits = (currency: string): number =>
-  formatOf(currency).resolvedOptions().maximumFractionDigits ?? 2;
+export const isCurrency = (code: string): boolean => currencies.has(code);
 
 /** An amount of minor units as text for readers of English: `-$1,234.50`. */
-export function moneyText(amount: bigint, currency: string): string {
-  const digits = minorDigits(currency);
-  const text = (amount < 0n ? -amount : amount).toString().padStart(digits + 1, '0');
-  const whole = text.slice(0, text.length - digits);
-  const decimal = digits === 0 ? whole : `${whole}.${text.slice(-digits)}`;
-  const signed = amount < 0n ? `-${decimal}` : decimal;
-  // A string is formatted exactly, whereas a number of this size could lose its last digits.
-  return formatOf(currency)
-    .format(signed as Intl.StringNumericLiteral)
-    .replaceAll('\u00a0', ' ');
+export const moneyText = (amount: bigint, currency: string): string =>
+  exactMoneyText(amount.toString(), currency);
+
+/** The same of an exact amount of minor units, with all its decimals: half a cent is `$0.005`. */
+export function exactMoneyText(exact: string, currency: string): string {
+  const { digits, label } = currencyFacts(currency);
+  const [minor = '', more = ''] = exact.replace('-', '').split('.');
+  const text = minor.padStart(digits + 1, '0');
+  const whole = text.slice(0, text.length - digits).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  const decimals = text.slice(text.length - digits) + more;
+  return `${exact.startsWith('-') ? '-' : ''}${label}${whole}${decimals === '' ? '' : `.${decimals}`}`;
 }
 
 /** An exact amount in minor units, rounded to whole ones. */

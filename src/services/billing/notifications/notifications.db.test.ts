@@ -74,6 +74,48 @@ describe('a signature', () => {
     }
   });
 
+  it('is read under the name that the card provider gives it, and under both names both must be valid', async () => {
+    const told = async (sign: (body: string) => Record<string, string>) => {
+      const { owner, id } = await paying();
+      const body = event('payment_intent.succeeded', { id: `test_${id}` });
+      const path = '/billing/webhooks/card-provider';
+      const { status } = await server.request('POST', path, { token: null, body, headers: sign(body) });
+      return [status, (await api.account(owner))?.status];
+    };
+    const signed = (body: string, key = secret) =>
+      new Stripe('sk_test_none').webhooks.generateTestHeaderString({
+        ...{ payload: body, secret: key, timestamp: clock.now() / 1_000 },
+      });
+    const both = (stripe: string, own: string) => ({
+      'Stripe-Signature': stripe,
+      'CardProvider-Signature': own,
+    });
+    expect(await told((body) => ({ 'Stripe-Signature': signed(body) }))).toEqual([200, 'paid']);
+    expect(await told((body) => both(signed(body), signed(body)))).toEqual([200, 'paid']);
+    expect(await told((body) => both(signed(body, 'whsec_other'), signed(body)))).toEqual([401, 'pending']);
+    expect(await told((body) => both(signed(body), ''))).toEqual([401, 'pending']);
+    expect(await told(() => ({ 'Paddle-Signature': 't=1,v1=00' }))).toEqual([401, 'pending']);
+  });
+
+  it('is read under the name that the billing provider gives it', async () => {
+    const body = JSON.stringify({
+      event_id: 'evt_1',
+      event_type: 'transaction.completed',
+      data: { id: 'txn_1' },
+    });
+    const seconds = clock.now() / 1_000;
+    const h1 = createHmac('sha256', secret).update(`${seconds}:${body}`).digest('hex');
+    const told = async (headers: Record<string, string>) => {
+      const path = '/billing/webhooks/billing-provider';
+      return (await server.request('POST', path, { token: null, body, headers })).status;
+    };
+    const header = `ts=${seconds};h1=${h1}`;
+    expect(await told({ 'Paddle-Signature': header })).toBe(200);
+    expect(await told({ 'Paddle-Signature': header, 'BillingProvider-Signature': header })).toBe(200);
+    expect(await told({ 'Paddle-Signature': header, 'BillingProvider-Signature': 'ts=1;h1=00' })).toBe(401);
+    expect(await told({ 'Stripe-Signature': header })).toBe(401);
+  });
+
   it('covers what is no event, which is a 400', async () => {
     for (const body of ['', '{', '[]', '{"id":"evt_1","type":"x"}']) {
       const { status, body: answer } = await post(body, cardSignature(body, clock.now()));

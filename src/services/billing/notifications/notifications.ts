@@ -30,19 +30,24 @@ type Provider = 'card-provider' | 'billing-provider';
 export const notifications = (deps: NotificationDeps) => {
   const { clock, secrets } = deps;
   return {
-    async cardProvider({ 'CardProvider-Signature': header, 'Content-Encoding': encoding, body }) {
+    async cardProvider({ 'Content-Encoding': encoding, body, ...headers }) {
       checkEncoding(encoding);
       const bytes = await read(body);
-      if (!isSignedByCardProvider({ header, body: bytes }, secrets.card, clock.now())) throw WrongSignature();
+      const signatures = [headers['CardProvider-Signature'], headers['Stripe-Signature']];
+      checkSigned(signatures, (header) =>
+        isSignedByCardProvider({ header, body: bytes }, secrets.card, clock.now()),
+      );
       const event = cardEventOf(bytes);
       return await apply(deps, 'card-provider', event, cardNotice(event));
     },
 
-    async billingProvider({ 'BillingProvider-Signature': header, 'Content-Encoding': encoding, body }) {
+    async billingProvider({ 'Content-Encoding': encoding, body, ...headers }) {
       checkEncoding(encoding);
       const bytes = await read(body);
-      if (!isSignedByBillingProvider({ header, body: bytes }, secrets.billing, clock.now()))
-        throw WrongSignature();
+      const signatures = [headers['BillingProvider-Signature'], headers['Paddle-Signature']];
+      checkSigned(signatures, (header) =>
+        isSignedByBillingProvider({ header, body: bytes }, secrets.billing, clock.now()),
+      );
       const event = billingEventOf(bytes);
       return await apply(deps, 'billing-provider', event, billingNotice(event));
     },
@@ -52,6 +57,16 @@ export const notifications = (deps: NotificationDeps) => {
 /** The signature covers the bytes that the provider meant to send. */
 function checkEncoding(encoding = 'identity'): void {
   if (encoding.toLowerCase() !== 'identity') throw UnsupportedMediaType('content-encoding: must be identity');
+}
+
+/**
+ * A provider sends its signature under a name of its own, and what stands in between may give it the name of the contract. If both are
+ * there, both must be valid: which of them was added on the way cannot be known.
+ * @throws Refused `invalid_signature`
+ */
+function checkSigned(headers: readonly (string | undefined)[], isValid: (header: string) => boolean): void {
+  const sent = headers.filter((header) => header !== undefined);
+  if (sent.length === 0 || !sent.every(isValid)) throw WrongSignature();
 }
 
 const WrongSignature = () =>

@@ -108,6 +108,22 @@ function throwFor(result: ChargeResult, payment_id: string): void {
   if (result.state === 'unknown') throw TimedOut(result.cause, { payment_id });
 }
 
+/**
+ * Refuses the repetition of a request whose charge was refused, in the same words.
+ * @throws Refused `payment_failed` or `provider_error`
+ */
+export function refuseAsBefore({ id, status, source, failure_code, failure_message }: PaymentRow): void {
+  // Without a method the payer pays elsewhere, and may try again after a failure there.
+  if (status !== 'failed' || source === null || failure_code === null) return;
+  const message = failure_message ?? '';
+  throwFor(
+    failure_code === refusedByProvider
+      ? { state: 'rejected', cause: new Error(message) }
+      : { state: 'failed', code: failure_code, message },
+    id,
+  );
+}
+
 export const ProviderFailed = (cause: unknown) =>
   Refused('provider_error', 'the payment provider failed', { kind: 'internal', cause });
 

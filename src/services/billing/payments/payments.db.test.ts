@@ -194,9 +194,9 @@ describe('payments', () => {
     expect(await api.send('POST', `/billing/payments/${id}/cancel`, cancel)).toMatchObject({
       ...{ status: 'canceled', next_action: null, completed_at: new Date(clock.now()).toISOString() },
     });
-    expect(await api.refusal('POST', `/billing/payments/${id}/cancel`, cancel)).toEqual([
-      ...[400, 'invalid_state', 'payment was canceled'],
-    ]);
+    expect(await api.send('POST', `/billing/payments/${id}/cancel`, cancel)).toMatchObject({
+      status: 'canceled',
+    });
     expect(await api.pay(owner)).toMatchObject({ amount: { amount: 5_000 } });
     expect(await api.events(id)).toEqual(['payment.created', 'payment.canceled']);
   });

@@ -5,7 +5,7 @@ import { PaymentNotFound } from '../errors.ts';
 import { moneyOf } from '../money/money.ts';
 import { pageOf } from '../pages.ts';
 import { cancel } from './canceling.ts';
-import { collect } from './charging.ts';
+import { collect, refuseAsBefore } from './charging.ts';
 import type { PaymentDeps } from './deps.ts';
 import { paymentOf } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
@@ -18,7 +18,10 @@ export const payments = (deps: PaymentDeps) => {
   const { db, write, clock, later } = deps;
   return {
     async create({ body }, context) {
-      const { payment, isRepeat } = await write(context, (tx) => reserve(tx, deps, viewOf(context), body));
+      const idempotency_key = body.idempotency_key ?? context.idempotencyKey;
+      const wanted = { ...body, ...(idempotency_key !== undefined && { idempotency_key }) };
+      const { payment, isRepeat } = await write(context, (tx) => reserve(tx, deps, viewOf(context), wanted));
+      if (isRepeat) refuseAsBefore(payment);
       return paymentOf(isRepeat ? payment : await collect(deps, payment));
     },
 
@@ -38,7 +41,12 @@ export const payments = (deps: PaymentDeps) => {
     },
 
     async refund({ id, body = { reason: null } }, context) {
-      const row = await refund(deps, { author: context, view: viewOf(context) }, id, body);
+      const row = await refund(
+        deps,
+        { author: context, view: viewOf(context), key: context.idempotencyKey },
+        id,
+        body,
+      );
       const refunded_amount = moneyOf(BigInt(row.refunded_amount), row.currency);
       return { id, status: row.status, refunded_amount, refund_reason: row.refund_reason };
     },

@@ -123,7 +123,7 @@ describe('with the card provider', () => {
 });
 
 describe('a payment in doubt', () => {
-  it.each(['hangsUpAfter', 'hangsUpBefore'] as const)(
+  it.each(['hangsUpAfter', 'hangsUpBefore', 'garblesAfter'] as const)(
     'when the provider %s is charged once, by the reconciliation',
     async (behaviour) => {
       const { owner, method } = await attached();
@@ -148,7 +148,7 @@ describe('a payment in doubt', () => {
     expect(await reconcileAfter(2 * minute)).toBe(0);
   });
 
-  it.each(['fails', 'refuses'] as const)(
+  it.each(['fails', 'refuses', 'garblesAfter'] as const)(
     'has not failed because the provider %s meanwhile',
     async (behaviour) => {
       const { owner, method } = await attached();

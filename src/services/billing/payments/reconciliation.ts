@@ -7,7 +7,7 @@ import type { PaymentDeps } from './deps.ts';
 import { settle } from './outcomes.ts';
 import { chargeOf, type PaymentRow } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
-import { askFor, recordRefund } from './refunding.ts';
+import { outcomeOf, recordRefund } from './refunding.ts';
 import { type DueRefund, refundStore } from './refunds.store.ts';
 
 /**
@@ -88,10 +88,7 @@ async function reconcileRefund(deps: PaymentDeps, refund: DueRefund, now: number
   const view = { app: refund.app_id, tenant: refund.tenant_id };
   const payment = await paymentStore(deps.db.sql).find(view, refund.payment_id);
   if (payment === undefined) return;
+  const result = await outcomeOf(deps, payment, refund, now);
   const isOld = now - Date.parse(refund.created_at) >= longestOpenMs;
-  // A key that old may be forgotten, and a repeat would refund again. If it was made, the provider has told of it.
-  const result = isOld
-    ? ({ state: 'rejected', cause: 'too old' } as const)
-    : doubtful(await askFor(deps, payment, refund));
-  await recordRefund(deps, payment, refund, result);
+  await recordRefund(deps, payment, refund, isOld ? result : doubtful(result));
 }

@@ -1,35 +1,52 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import type { RefundInput } from '../../../../generated/billing/types.ts';
 import type { View } from '../../../db/view.ts';
 import type { Author } from '../../../db/write.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
-import { InvalidState, PaymentNotFound, Refused } from '../errors.ts';
+import { InvalidState, KeyReused, PaymentNotFound, Refused } from '../errors.ts';
 import { moneyText } from '../money/money.ts';
-import type { Provider, RefundResult } from '../providers/provider.ts';
+import type { FoundRefund, Provider, RefundOrder, RefundResult } from '../providers/provider.ts';
 import { configured } from '../providers/providers.ts';
 import { system, type Write } from '../writes.ts';
 import { ProviderFailed, TimedOut } from './charging.ts';
-import { leaseMs } from './checks.ts';
+import { leaseMs, longestOpenMs } from './checks.ts';
 import type { PaymentDeps } from './deps.ts';
 import { settle } from './outcomes.ts';
 import { type PaymentRow, refundable, statusText } from './payment.ts';
 import { paymentStore } from './payments.store.ts';
 import { lockForRefund, reclaim, restore, toReclaim } from './reclaiming.ts';
-import { type RefundRow, refundStore } from './refunds.store.ts';
+import { type KeyedRequest, type RefundRow, refundStore } from './refunds.store.ts';
 import { TooMuch } from './reservation.ts';
 
+/** Who asks for a refund, and the key by which a repetition is recognised. */
+interface Asker {
+  readonly author: Author;
+  readonly view: View;
+  readonly key: string | undefined;
+}
+
 /**
- * Refunds a payment in three steps, as one is made: the amount is kept, the provider is asked, the answer is stored.
+ * Refunds a payment in three steps, as one is made: the amount is kept, the provider is asked, the answer is stored. The same key gets the
+ * same refund, whatever became of the first request.
  * @throws Refused
  */
 export async function refund(
   deps: PaymentDeps,
-  { author, view }: { author: Author; view: View },
+  { author, view, key }: Asker,
   id: string,
   wanted: RefundInput,
 ): Promise<PaymentRow> {
-  const { payment, row } = await deps.write(author, (tx) => keep(tx, deps, view, id, wanted));
-  const result = await askFor(deps, payment, row);
+  const request = key === undefined ? undefined : { key, digest: digestOf(wanted) };
+  const { payment, row, isRepeat } = await deps.write(author, (tx) =>
+    keep(tx, deps, view, { id, wanted, request }),
+  );
+  if (row.status === 'succeeded') return payment;
+  if (row.status === 'failed') throw ProviderFailed(new Error('the refund failed before'));
+  const result = isRepeat
+    ? await outcomeOf(deps, payment, row, deps.clock.now())
+    : await askFor(deps, payment, row);
   const after = await recordRefund(deps, payment, row, result);
   if (result.state === 'unknown') throw TimedOut(result.cause, { payment_id: id });
   if (result.state !== 'succeeded')
@@ -37,22 +54,33 @@ export async function refund(
   return after;
 }
 
+const digestOf = ({ amount, reason }: RefundInput): Buffer =>
+  createHash('sha256')
+    .update(canonicalize({ amount, reason }) ?? '')
+    .digest();
+
 interface Kept {
   readonly payment: PaymentRow;
   readonly row: RefundRow;
+  /** Whether an earlier request with the same key has asked for it. */
+  readonly isRepeat: boolean;
 }
 
 async function keep(
   tx: Write,
   deps: PaymentDeps,
   view: View,
-  id: string,
-  { amount, reason }: RefundInput,
+  { id, wanted: { amount, reason }, request }: Asked,
 ): Promise<Kept> {
   const [store, at] = [paymentStore(tx.sql), deps.clock.now()];
   const found = await store.find(view, id);
   if (found === undefined) throw PaymentNotFound();
   const payment = await lockForRefund(tx, found);
+  const earlier = request && (await refundStore(tx.sql).keyed(payment, request));
+  if (earlier !== undefined) {
+    if (!earlier.is_same) throw KeyReused();
+    return { payment, row: earlier, isRepeat: true };
+  }
   if (payment.status !== 'succeeded' && payment.status !== 'refunded')
     throw InvalidState(statusText(payment.status));
   moverOf(deps, payment);
@@ -68,8 +96,14 @@ async function keep(
     ...{ status: 'pending', processor_id: null, check_at: momentText(at + leaseMs) },
     ...{ created_at: momentText(at), completed_at: null },
   };
-  await refundStore(tx.sql).insert(row);
-  return { payment, row };
+  await refundStore(tx.sql).insert(row, request);
+  return { payment, row, isRepeat: false };
+}
+
+interface Asked {
+  readonly id: string;
+  readonly wanted: RefundInput;
+  readonly request: KeyedRequest | undefined;
 }
 
 /**
@@ -107,20 +141,41 @@ function moverOf({ provider }: PaymentDeps, { processor_name, processor_id }: Pa
 
 type Mover = 'byHand' | { readonly provider: Provider; readonly processorId: string };
 
-/** Asks for the money of a refund that is stored; to ask again is to get the same answer. */
-export async function askFor(
+/** Asks for the money of a refund that is stored; to ask again with a key that is not forgotten is to get the same answer. */
+async function askFor(deps: PaymentDeps, payment: PaymentRow, row: RefundRow): Promise<RefundResult> {
+  const mover = moverOf(deps, payment);
+  if (mover === 'byHand') return { state: 'succeeded', processorId: row.id };
+  return await mover.provider.refund(orderOf(payment, mover.processorId, row));
+}
+
+/** What has become of a refund whose answer never came: what the provider has made is found there, and only what it has not is asked for. */
+export async function outcomeOf(
   deps: PaymentDeps,
   payment: PaymentRow,
-  { tenant_id: tenant, id, amount }: RefundRow,
+  row: RefundRow,
+  now: number,
 ): Promise<RefundResult> {
-  const mover = moverOf(deps, payment);
-  if (mover === 'byHand') return { state: 'succeeded', processorId: id };
-  const { provider, processorId } = mover;
-  return await provider.refund({
-    ...{ id, paymentId: payment.id, tenant, processorId, amount: BigInt(amount) },
-    source: payment.source ?? undefined,
-  });
+  const found = await foundOf(deps, payment, row);
+  if (found.state !== 'absent') return found;
+  const isOld = now - Date.parse(row.created_at) >= longestOpenMs;
+  // A key that old may be forgotten, and a repeat could refund again what arrives there late.
+  return isOld ? { state: 'rejected', cause: 'too old' } : await askFor(deps, payment, row);
 }
+
+async function foundOf(deps: PaymentDeps, payment: PaymentRow, row: RefundRow): Promise<FoundRefund> {
+  const mover = moverOf(deps, payment);
+  if (mover === 'byHand') return { state: 'absent' };
+  return await mover.provider.findRefund(orderOf(payment, mover.processorId, row));
+}
+
+const orderOf = (
+  { id: paymentId, source }: PaymentRow,
+  processorId: string,
+  { tenant_id: tenant, id, amount }: RefundRow,
+): RefundOrder => ({
+  ...{ id, paymentId, tenant, processorId, amount: BigInt(amount) },
+  source: source ?? undefined,
+});
 
 /** Stores the answer, once: whoever comes later finds the refund ended. */
 export async function recordRefund(

@@ -14,6 +14,12 @@ export interface RefundRow {
   readonly completed_at: string | null;
 }
 
+/** The request that asked for a refund, by its key and by what it said. */
+export interface KeyedRequest {
+  readonly key: string;
+  readonly digest: Buffer;
+}
+
 /** A refund that is due for a look, with the app of its payment. */
 export interface DueRefund extends RefundRow {
   readonly app_id: string;
@@ -26,8 +32,22 @@ export interface ListedRefund extends RefundRow {
 
 /** Every statement about refunds. */
 export const refundStore = (sql: Sql) => ({
-  async insert(row: RefundRow): Promise<void> {
-    await sql`insert into billing.refund ${sql(row)}`;
+  async insert(row: RefundRow, request: KeyedRequest | undefined): Promise<void> {
+    const keyed = { idempotency_key: request?.key ?? null, request_digest: request?.digest ?? null };
+    await sql`insert into billing.refund ${sql({ ...row, ...keyed })}`;
+  },
+
+  /** The refund of a payment that was asked for with a key, and whether the request said the same. The payment is locked. */
+  async keyed(
+    { tenant_id, id }: { readonly tenant_id: string; readonly id: string },
+    { key, digest }: KeyedRequest,
+  ): Promise<(RefundRow & { readonly is_same: boolean }) | undefined> {
+    const [row] = await sql<(RefundRow & { is_same: boolean })[]>`
+      select tenant_id, id, payment_id, amount, reason, status, processor_id, check_at, created_at, completed_at,
+        request_digest = ${digest} as is_same
+      from billing.refund
+      where tenant_id = ${tenant_id} and payment_id = ${id} and idempotency_key = ${key}`;
+    return row;
   },
 
   /** The refunds of a customer's payments that follow one, oldest first. */

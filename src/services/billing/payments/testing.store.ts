@@ -41,7 +41,14 @@ export async function debtor(
   })}`;
   await sql`insert into billing.subscription ${sql({
     ...{ ...owner, id: subscription, plan_id: plan, status: 'canceled', customer_id: customer },
-    ...{ starts_at: start, anchor: start, billing_period: 'monthly', current_period_start: start },
+    ...{
+      starts_at: start,
+      anchor: start,
+      window_anchor: start,
+      counts_from: start,
+      billing_period: 'monthly',
+      current_period_start: start,
+    },
     ...{ current_period_end: end, ...stamps },
   })}`;
   const debt = { tenant, customer, subscription };

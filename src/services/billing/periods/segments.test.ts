@@ -13,7 +13,7 @@ describe('the segments of a stretch', () => {
   it('are cut at periods and at monthly windows', () => {
     const anchor = at('2026-01-31T00:00Z');
     const stretch = { start: at('2027-01-10T00:00Z'), end: at('2027-03-10T00:00Z') };
-    const segments = paidSegments(stretch, { anchor, interval: 'yearly' }, paid);
+    const segments = paidSegments(stretch, { anchor, interval: 'yearly', windowAnchor: anchor }, paid);
     expect(
       segments.map(({ start, end, period, window }) => [start, end, period.start, window.start].map(iso)),
     ).toEqual([
@@ -25,7 +25,7 @@ describe('the segments of a stretch', () => {
 
   it('of a trial are one period, cut at the windows before the first paid period', () => {
     const period = { start: at('2026-01-01T00:00Z'), end: at('2026-03-01T00:00Z') };
-    const segments = trialSegments(period, { anchor: period.end, period }, { ...paid, kind: 'trial' });
+    const segments = trialSegments(period, { windowAnchor: period.end, period }, { ...paid, kind: 'trial' });
     expect(
       segments.map(({ start, end, period, window }) => [start, end, period.start, window.end].map(iso)),
     ).toEqual([
@@ -42,12 +42,13 @@ describe('the segments of a stretch', () => {
       fc.property(
         instants,
         instants,
+        instants,
         lengths,
         intervals,
         fc.double({ min: 0, max: 1, noNaN: true }),
-        (anchor, start, length, interval, where) => {
+        (anchor, windowAnchor, start, length, interval, where) => {
           const stretch = { start, end: start + length };
-          const segments = paidSegments(stretch, { anchor, interval }, paid);
+          const segments = paidSegments(stretch, { anchor, interval, windowAnchor }, paid);
           expect(segments[0]!.start).toBe(stretch.start);
           expect(segments.at(-1)!.end).toBe(stretch.end);
           for (const [index, one] of segments.entries()) {
@@ -67,9 +68,13 @@ describe('the segments of a stretch', () => {
   it('end where others replace them', () => {
     const anchor = at('2026-01-01T00:00Z');
     const stretch = { start: anchor, end: at('2026-03-01T00:00Z') };
-    const segments = paidSegments(stretch, { anchor, interval: 'monthly' }, paid);
+    const segments = paidSegments(stretch, { anchor, interval: 'monthly', windowAnchor: anchor }, paid);
     const change = at('2026-01-20T00:00Z');
-    const rest = paidSegments({ start: change, end: stretch.end }, { anchor, interval: 'monthly' }, paid);
+    const rest = paidSegments(
+      { start: change, end: stretch.end },
+      { anchor, interval: 'monthly', windowAnchor: anchor },
+      paid,
+    );
     expect(replacedFrom(segments, change, rest).map(({ start, end }) => [start, end].map(iso))).toEqual([
       ['2026-01-01', '2026-01-20'],
       ['2026-01-20', '2026-02-01'],

@@ -6,6 +6,7 @@ import { revisionStore } from './revisions.store.ts';
 
 export interface PlanFilter {
   readonly status?: PlanStatus | undefined;
+  readonly seesDrafts: boolean;
 }
 
 /** What a subscription needs to know of its plan. */
@@ -37,9 +38,10 @@ export const planStore = (sql: Sql) => ({
     return plan;
   },
 
-  async list(app: string, { status }: PlanFilter, page: PageRequest) {
+  async list(app: string, { status, seesDrafts }: PlanFilter, page: PageRequest) {
     const chosen = sql`
-      where plan.app_id = ${app} and deleted_at is null ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      where plan.app_id = ${app} and deleted_at is null ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${seesDrafts ? sql`` : sql`and status <> 'draft'`}`;
     const rows = sql`select ${columns(sql)} from ${withContents(sql)} ${chosen} ${onePage(sql, page)}`;
     const [found, total] = await Promise.all([
       largeRows<Plan>(sql, newestById, rows, {

@@ -15,7 +15,7 @@ import { contentsOf } from './contents.ts';
 import { planStore } from './plans.store.ts';
 import { slugOf } from './slug.ts';
 
-/** Plans: the offers of an app, which all its tenants see and the operator makes. */
+/** Plans: the offers of an app, which the operator makes and all its tenants see, but for drafts. */
 export const plans = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clock'>) => {
   return {
     async create({ body }, context) {
@@ -27,13 +27,13 @@ export const plans = ({ db, write, clock }: Pick<Deps, 'db' | 'write' | 'clock'>
       });
     },
 
-    async list({ status, ...page }, { app }) {
-      return pageOf(page, await planStore(db.sql).list(app, { status }, page), (plan) => plan);
+    async list({ status, ...page }, { app, operator: seesDrafts }) {
+      return pageOf(page, await planStore(db.sql).list(app, { status, seesDrafts }, page), (plan) => plan);
     },
 
-    async get({ plan: ref }, { app }) {
+    async get({ plan: ref }, { app, operator: seesDrafts }) {
       const plan = await planStore(db.sql).find(app, ref);
-      if (plan === undefined) throw PlanNotFound();
+      if (plan === undefined || (plan.status === 'draft' && !seesDrafts)) throw PlanNotFound();
       return plan;
     },
 

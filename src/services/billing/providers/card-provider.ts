@@ -1,5 +1,13 @@
 import type Stripe from 'stripe';
-import { chargeFailureOf, chargeResultOf, failureOf, methodOf, refundResultOf } from './card-answers.ts';
+import {
+  chargeFailureOf,
+  chargeResultOf,
+  failureOf,
+  idOf,
+  methodOf,
+  refundResultOf,
+} from './card-answers.ts';
+import { cardHttp } from './card-http.ts';
 import type { Attachment, Charge, Provider } from './provider.ts';
 
 export interface CardProviderOptions {
@@ -11,8 +19,9 @@ export interface CardProviderOptions {
 }
 
 /**
- * Moves money over the HTTP API of the card provider, with its own client. The client repeats nothing by itself: after an error, the
- * reconciliation repeats the request with the same key.
+ * Moves money over the HTTP API of the card provider, with its own client. The client repeats nothing by itself but a request whose
+ * connection was closed: after any other error, the reconciliation repeats it with the same key. An answer that is an object but not the
+ * one that was asked for counts as an error, too.
  */
 export async function createCardProvider(options: CardProviderOptions): Promise<Provider> {
   const client = await clientOf(options);
@@ -20,7 +29,8 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
   const lookup: Provider['lookup'] = ({ processorId, source }) =>
     intents
       .retrieve(processorId)
-      .then((intent) => chargeResultOf(intent, source !== undefined), chargeFailureOf);
+      .then((intent) => chargeResultOf(intent, source !== undefined))
+      .catch(chargeFailureOf);
   return {
     name: 'card-provider',
     lookup,
@@ -28,7 +38,8 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
     charge: (charge) =>
       intents
         .create(intentOf(charge), { idempotencyKey: charge.id })
-        .then((intent) => chargeResultOf(intent, charge.source !== undefined), chargeFailureOf),
+        .then((intent) => chargeResultOf(intent, charge.source !== undefined))
+        .catch(chargeFailureOf),
 
     async cancel(charge) {
       try {
@@ -48,13 +59,30 @@ export async function createCardProvider(options: CardProviderOptions): Promise<
           },
           { idempotencyKey: id },
         )
-        .then(refundResultOf, failureOf),
+        .then(refundResultOf)
+        .catch(failureOf),
+
+    async findRefund({ id, processorId }) {
+      try {
+        const made = refunds.list({ payment_intent: processorId, limit: 100, expand: ['data.charge'] });
+        for await (const one of made) if (one.metadata?.['refund_id'] === id) return refundResultOf(one);
+        return { state: 'absent' };
+      } catch (error) {
+        // Who does not say what there is has not said that there is nothing.
+        return { state: 'unknown', cause: error };
+      }
+    },
 
     attach: (attachment) =>
-      attached(client, attachment).then((method) => ({ state: 'attached', method }) as const, failureOf),
+      attached(client, attachment)
+        .then((method) => ({ state: 'attached', method }) as const)
+        .catch(failureOf),
 
     detach: ({ processorId }) =>
-      methods.detach(processorId).then(() => ({ state: 'detached' }) as const, failureOf),
+      methods
+        .detach(processorId)
+        .then(() => ({ state: 'detached' }) as const)
+        .catch(failureOf),
   };
 }
 
@@ -63,7 +91,7 @@ async function clientOf({ key, url, timeoutMs = 30_000 }: CardProviderOptions): 
   const { default: Client } = await import('stripe');
   const address = url === '' ? undefined : new URL(url);
   return new Client(key, {
-    ...{ timeout: timeoutMs, maxNetworkRetries: 0, telemetry: false },
+    ...{ timeout: timeoutMs, maxNetworkRetries: 0, telemetry: false, httpClient: cardHttp() },
     ...(address !== undefined && {
       protocol: address.protocol === 'http:' ? 'http' : 'https',
       host: address.hostname,
@@ -88,9 +116,15 @@ async function attached(client: Stripe, { id, token, tenant, customer }: Attachm
   const metadata = { customer_id: customer.id, tenant_id: tenant };
   const customerId =
     customer.processorId ??
-    (await client.customers.create({ metadata }, { idempotencyKey: `${customer.id}_customer` })).id;
+    idOf(
+      await client.customers.create({ metadata }, { idempotencyKey: `${customer.id}_customer` }),
+      'customer',
+    );
   const method = token.startsWith('tok_')
-    ? (await client.paymentMethods.create({ type: 'card', card: { token } }, keyed('create'))).id
+    ? idOf(
+        await client.paymentMethods.create({ type: 'card', card: { token } }, keyed('create')),
+        'payment_method',
+      )
     : token;
   return methodOf(
     await client.paymentMethods.attach(method, { customer: customerId }, keyed('attach')),

@@ -78,6 +78,9 @@ export type RefundResult =
     }
   | Failure;
 
+/** What has become of a refund that was asked for; `absent` when the provider has none with its id. */
+export type FoundRefund = RefundResult | { readonly state: 'absent' };
+
 /** A token that becomes a payment method. */
 export interface Attachment {
   /** The id of the payment method, from which idempotency keys are made. */
@@ -111,6 +114,8 @@ export interface Provider {
   /** Gives up a charge; one that has succeeded meanwhile stays so. */
   cancel(charge: StartedCharge): Promise<ChargeResult>;
   refund(order: RefundOrder): Promise<RefundResult>;
+  /** Looks for a refund that may have been made although nobody answered. Keys are forgotten after a while; what was made is not. */
+  findRefund(order: RefundOrder): Promise<FoundRefund>;
   attach(attachment: Attachment): Promise<AttachResult>;
   /** Forgets a method. The result is only good for the log. */
   detach(source: Source): Promise<{ readonly state: 'detached' } | Failure>;

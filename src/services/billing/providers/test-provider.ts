@@ -35,6 +35,8 @@ export const testProvider: Provider = {
       ? { state: 'unknown' }
       : { state: 'succeeded', processorId: processorIdOf(id) },
 
+  findRefund: async () => ({ state: 'absent' }),
+
   async attach({ token }) {
     if (token.endsWith('attachTimeout')) return { state: 'unknown' };
     if (token.endsWith('expiredCard'))

@@ -17,7 +17,6 @@ describe('a change of the plan', () => {
     ['to a cheaper one', 'trialing', plan({ base: 100n }), false, undefined],
     ['when it is past due', 'past_due', pro, false, 'invalid_upgrade subscription_not_active'],
     ['when it has ended', 'canceled', plan({ base: 1n }), true, 'invalid_downgrade subscription_not_active'],
-    ['to itself', 'active', { ...pro, status: 'archived' }, false, 'invalid_upgrade same_plan'],
     [
       'to a draft',
       'active',

@@ -46,7 +46,6 @@ function reasonAgainst(
   isOverLimit: boolean,
 ): PlanChangeRefusal | undefined {
   if (nextStatus(status, 'changePlan') === undefined) return 'subscription_not_active';
-  if (from.planId === to.planId) return 'same_plan';
   if (to.status !== 'active') return 'plan_not_active';
   if (from.currency !== to.currency) return 'currency_mismatch';
   if (isCheaper(to, from) && isOverLimit) return 'usage_over_limit';

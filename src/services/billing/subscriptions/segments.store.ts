@@ -16,6 +16,7 @@ interface SegmentRow {
   readonly period_end: string;
   readonly window_start: string;
   readonly window_end: string;
+  readonly year_start: string | null;
   readonly plan_id: string;
   readonly revision: number;
   readonly base_amount: number;
@@ -28,8 +29,8 @@ export const segmentStore = (sql: Sql) => ({
   /** The segments of the periods that end after a time, ascending. A pause may outlive its period, which is billed after it. */
   async list({ tenant_id, id }: Owner, after: number): Promise<Segment[]> {
     const rows = await sql<SegmentRow[]>`
-      select starts_at, ends_at, kind, period_start, period_end, window_start, window_end, plan_id, revision, base_amount,
-        base_plan_id, base_revision
+      select starts_at, ends_at, kind, period_start, period_end, window_start, window_end, year_start, plan_id, revision,
+        base_amount, base_plan_id, base_revision
       from billing.segment
       where tenant_id = ${tenant_id} and subscription_id = ${id} and period_start >= (
         select min(period_start) from billing.segment
@@ -56,7 +57,7 @@ export const segmentStore = (sql: Sql) => ({
     if (rest.length === 0) return;
     await sql`
       insert into billing.segment ${sql(
-        rest.map(({ start, end, kind, period, window, plan, base }) => ({
+        rest.map(({ start, end, kind, period, window, yearStart, plan, base }) => ({
           tenant_id,
           subscription_id: id,
           app_id,
@@ -67,6 +68,7 @@ export const segmentStore = (sql: Sql) => ({
           period_end: new Date(period.end),
           window_start: new Date(window.start),
           window_end: new Date(window.end),
+          year_start: yearStart === null ? null : new Date(yearStart),
           plan_id: plan.planId,
           revision: plan.revision,
           base_amount: String(base.amount),
@@ -76,9 +78,9 @@ export const segmentStore = (sql: Sql) => ({
       )}
       on conflict on constraint segment_pkey do update
       set ends_at = excluded.ends_at, kind = excluded.kind, period_start = excluded.period_start, period_end = excluded.period_end,
-        window_start = excluded.window_start, window_end = excluded.window_end, plan_id = excluded.plan_id,
-        revision = excluded.revision, base_amount = excluded.base_amount, base_plan_id = excluded.base_plan_id,
-        base_revision = excluded.base_revision`;
+        window_start = excluded.window_start, window_end = excluded.window_end, year_start = excluded.year_start,
+        plan_id = excluded.plan_id, revision = excluded.revision, base_amount = excluded.base_amount,
+        base_plan_id = excluded.base_plan_id, base_revision = excluded.base_revision`;
   },
 
   /** Makes the segments from a time on parts of a trial, which nobody pays. */
@@ -95,6 +97,7 @@ const segmentOf = (row: SegmentRow): Segment => ({
   kind: row.kind,
   period: { start: Date.parse(row.period_start), end: Date.parse(row.period_end) },
   window: { start: Date.parse(row.window_start), end: Date.parse(row.window_end) },
+  yearStart: row.year_start === null ? null : Date.parse(row.year_start),
   plan: { planId: row.plan_id, revision: row.revision },
   base: { planId: row.base_plan_id, revision: row.base_revision, amount: BigInt(row.base_amount) },
 });

@@ -13,11 +13,17 @@ export interface SubscriptionRow {
   readonly customer_id: string | null;
   readonly starts_at: string;
   readonly anchor: string;
+  /** The start of one of the tenant's months, in which its monthly counters and tiers run. */
+  readonly window_anchor: string;
+  /** When the counters that never restart began: they go on in the tenant's next subscription. */
+  readonly counts_from: string;
   readonly billing_period: BillingPeriod;
   readonly current_period_start: string;
   readonly current_period_end: string;
   readonly trial_start: string | null;
   readonly trial_end: string | null;
+  /** The days of trial that the operator has granted, whatever a plan says. */
+  readonly trial_granted: number | null;
   readonly cancel_at: string | null;
   readonly canceled_at: string | null;
   readonly ended_at: string | null;
@@ -98,6 +104,17 @@ export const subscriptionStore = (sql: Sql) => ({
     return found.length > 0;
   },
 
+  /** How the counters run of the tenant's latest subscription in an app. */
+  async latestCounters(
+    tenant: string,
+    app: string,
+  ): Promise<Pick<SubscriptionRow, 'window_anchor' | 'counts_from'> | undefined> {
+    const [latest] = await sql<Pick<SubscriptionRow, 'window_anchor' | 'counts_from'>[]>`
+      select window_anchor, counts_from from billing.subscription
+      where tenant_id = ${tenant} and app_id = ${app} order by starts_at desc limit 1`;
+    return latest;
+  },
+
   /** When the tenant's segments in an app end; null before its first one. No subscription can begin before. */
   async lastEnd(tenant: string, app: string): Promise<string | null> {
     const [{ last }] = await sql<[{ last: string | null }]>`
@@ -132,8 +149,8 @@ export const subscriptionStore = (sql: Sql) => ({
 });
 
 const columns = (sql: Sql) => sql`
-  tenant_id, id, app_id, plan_id, status, customer_id, starts_at, anchor, billing_period, current_period_start, current_period_end,
-  trial_start, trial_end, cancel_at, canceled_at, ended_at, resume_at, next_action_at, trial_ending_told, metadata, created_at, updated_at,
+  tenant_id, id, app_id, plan_id, status, customer_id, starts_at, anchor, window_anchor, counts_from, billing_period,
+  current_period_start, current_period_end, trial_start, trial_end, trial_granted, cancel_at, canceled_at, ended_at, resume_at, next_action_at, trial_ending_told, metadata, created_at, updated_at,
   array(
     select coupon_id from billing.redemption
     where redemption.tenant_id = subscription.tenant_id and redemption.subscription_id = subscription.id

@@ -18,6 +18,8 @@ export async function storedSubscription(
       customer_id: null,
       starts_at: at,
       anchor: at,
+      window_anchor: at,
+      counts_from: at,
     },
     ...{
       billing_period: 'monthly',
@@ -27,6 +29,7 @@ export async function storedSubscription(
     },
     ...{
       trial_end: null,
+      trial_granted: null,
       cancel_at: null,
       canceled_at: null,
       ended_at: null,

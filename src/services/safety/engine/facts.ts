@@ -3,7 +3,7 @@ import { FoundExpressions } from './expressions/found.ts';
 import { recognise, type Recognised } from './forms/index.ts';
 import { turned } from './attacks/gate.ts';
 import type { FoundKeywords } from './keywords/keywords.ts';
-import type { Matcher } from './matcher.ts';
+import { usualDetectors, type Matcher } from './matcher.ts';
 import type { Pace } from './pace.ts';
 import { attackRules, contentRules } from './rules/built-in.ts';
 import { attackWeigher, contentWeigher } from './rules/context.ts';
@@ -51,10 +51,26 @@ export class Facts {
             text,
             detectors: wanted,
             region: context.region,
-            pause: async () => {
-              if (pace.isDue) await pace.rest();
-            },
+            phoneRegions: this.#matcher.rules.phone_regions,
+            pause: () => pace.restIfDue(),
           }));
+  }
+
+  /** Personal data and secrets of all kinds, for what must not be shown, even after the scan has taken too long. */
+  async everythingHidden(pace: Pace): Promise<readonly Recognised[]> {
+    const { text, input, context } = this;
+    const wanted = this.#matcher.detectors[input.direction];
+    if (usualDetectors.every((id) => wanted.has(id))) {
+      const known = await this.#recognised?.catch(() => undefined);
+      if (known !== undefined) return known;
+    }
+    return recognise({
+      text,
+      detectors: new Set([...usualDetectors, ...wanted]),
+      region: context.region,
+      phoneRegions: this.#matcher.rules.phone_regions,
+      pause: () => pace.restIfDue(),
+    });
   }
 
   /** The built-in terms of values, topics and intents, by window. */

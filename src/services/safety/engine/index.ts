@@ -9,8 +9,10 @@
 export { builtins } from './builtins/builtins.ts';
 export { detectorCatalogue } from './builtins/detectors.ts';
 export { checkRegex } from './expressions/checks.ts';
+export { isCountry as isPhoneRegion } from './forms/phone-plans.ts';
 export { compile, type Matcher } from './matcher.ts';
-export { compilePolicy, type CompiledPolicy } from './policies/policies.ts';
+export { namesInCondition } from './policies/named.ts';
+export { checkPolicy, compilePolicy, type CompiledPolicy } from './policies/policies.ts';
 export { Interrupted } from './pace.ts';
 export { scan } from './scan.ts';
 export type * from './types.ts';

@@ -4,6 +4,7 @@ import type {
   Direction,
   InstinctCreate,
   JudgmentCreate,
+  Layer,
   ReflexCreate,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
@@ -20,6 +21,8 @@ export interface Matcher {
   readonly programSize: number;
   /** The enabled rules, in the order in which they run. */
   readonly rules: ProfileRules;
+  /** The disabled ones, as `skipped` names them. */
+  readonly disabled: Readonly<Record<Direction, readonly string[]>>;
   readonly keywords: Keywords;
   readonly expressions: Expressions;
   /** The detectors of personal data and secrets that some rule asks for. */
@@ -34,6 +37,7 @@ export function compile(profile: ProfileRules): Matcher {
     revision: rules.revision,
     programSize: expressions.programSize,
     rules,
+    disabled: { input: disabledIn(profile, 'input'), output: disabledIn(profile, 'output') },
     keywords: new Keywords([...keywordsOf(rules)]),
     expressions,
     detectors: { input: detectorsOf(rules, 'input'), output: detectorsOf(rules, 'output') },
@@ -57,6 +61,23 @@ function enabledRules(profile: ProfileRules): ProfileRules {
       .filter(({ enabled }) => enabled)
       .sort((a, b) => a.priority - b.priority || byName(a, b)),
   };
+}
+
+/** The primitives that would run in a direction if they were enabled. */
+function disabledIn(profile: ProfileRules, direction: Direction): string[] {
+  const parts: readonly (readonly [layer: Layer, primitives: readonly Primitive[]])[] = [
+    ['instinct', profile.instincts.map(({ primitive }) => primitive)],
+    ['awareness', profile.awareness.map(({ primitive }) => primitive)],
+    ['boundary', profile.boundaries],
+    ['value', profile.values.map(({ primitive }) => primitive)],
+    ['judgment', profile.judgments.map(({ primitive }) => primitive)],
+    ['reflex', profile.reflexes],
+  ];
+  return parts.flatMap(([layer, primitives]) =>
+    primitives
+      .filter(({ enabled, directions }) => !enabled && directions.includes(direction))
+      .map(({ name }) => `${layer}/${name}: disabled`),
+  );
 }
 
 const byName = (a: Primitive, b: Primitive) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
@@ -91,7 +112,7 @@ function expressionsOf({ awareness, boundaries, reflexes }: ProfileRules): strin
 }
 
 /** The detectors that run when a rule names none. */
-const usual = detectors.map(({ id }) => id).filter((id) => !onlyWhenNamed.has(id));
+export const usualDetectors = detectors.map(({ id }) => id).filter((id) => !onlyWhenNamed.has(id));
 
 function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<string> {
   const wanted = new Set<string>();
@@ -105,11 +126,11 @@ function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<str
       for (const { scope, deny, use_allow } of boundary.limits)
         if (scope === 'data') {
           const covers = deny.map(compilePattern);
-          add(usual.filter((id) => use_allow || covers.some((test) => test(id))));
+          add(usualDetectors.filter((id) => use_allow || covers.some((test) => test(id))));
         }
   for (const { primitive } of rules.values)
     if (applies(primitive) && primitive.rules.some(({ principle }) => principle === 'privacy'))
-      add(usual.filter((id) => id.startsWith('pii.')));
+      add(usualDetectors.filter((id) => id.startsWith('pii.')));
   return wanted;
 }
 
@@ -117,6 +138,6 @@ function detectorsOf(rules: ProfileRules, direction: Direction): ReadonlySet<str
 export function namedDetectors({ focus, detectors: own }: AwarenessPrimitiveCreate): readonly string[] {
   if (focus !== 'pii' && focus !== 'secrets') return [];
   const prefix = focus === 'pii' ? 'pii.' : 'secret.';
-  if (own.length === 0) return usual.filter((id) => id.startsWith(prefix));
+  if (own.length === 0) return usualDetectors.filter((id) => id.startsWith(prefix));
   return own.map(({ name }) => name).filter((name) => detectors.some(({ id }) => id === name));
 }

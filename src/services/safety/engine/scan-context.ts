@@ -31,6 +31,10 @@ const texts =
     return list.every((member) => member !== undefined) ? list : undefined;
   };
 
+/** Sources that say nothing, as of a search without results, are none: a text cannot contradict them. */
+const withWords = (sources: readonly string[] | undefined) =>
+  sources?.some((source) => source.trim() !== '') ? sources : undefined;
+
 const canary: Reader<string> = (value) =>
   typeof value === 'string' && value.length >= shortestCanary && value.length <= longest.canary
     ? value
@@ -52,7 +56,7 @@ export function readContext({ context }: ScanInput, skipped: string[]): ScanCont
   };
   return {
     question: read('question', text(longest.question)),
-    sources: read('sources', texts(mostSources, text(longest.source))),
+    sources: withWords(read('sources', texts(mostSources, text(longest.source)))),
     systemPrompt: read('system_prompt', text(longest.systemPrompt)),
     canaries: read('canaries', texts(mostCanaries, canary)) ?? [],
     actions: read('action', (value) => texts(mostActions, text(longest.action))(oneOrMore(value))) ?? [],

@@ -1,6 +1,7 @@
 import type { FindingLayer, Layer } from '../../../../generated/safety/types.ts';
 import { decisionOf } from './decision/decision.ts';
 import { listed } from './decision/findings.ts';
+import { isShown, previewsOf } from './decision/previews.ts';
 import { Redactor, withReplacements, type Replacement } from './decision/redaction.ts';
 import type { Draft } from './draft.ts';
 import { Facts } from './facts.ts';
@@ -38,44 +39,44 @@ export async function scan(matcher: Matcher, input: ScanInput): Promise<EngineRe
   const progress: Progress = {
     drafts: [],
     alerts: [],
-    skipped: [],
+    skipped: [...matcher.disabled[input.direction]],
     replies: { boundary: [], policy: [], reflex: [] },
     rewritten: undefined,
   };
   const layersRun: Layer[] = [];
+  let facts: Facts | undefined;
   try {
-    await runLayers(matcher, input, progress, pace, layersRun);
+    const context = readContext(input, progress.skipped);
+    facts = new Facts(matcher, input, context, await TextViews.of(input.text, pace), pace);
+    await runLayers(facts, matcher, progress, layersRun);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     const { on_error } = matcher.rules;
     if (on_error === 'fail') throw error;
     progress.drafts.push(engineDraft(error.type, on_error, layersRun.at(-1) ?? 'instinct', error.message));
   }
-  return resultOf(input, progress, layersRun, pace);
+  return resultOf(input, facts, progress, layersRun, pace);
 }
 
 async function runLayers(
-  matcher: Matcher,
-  input: ScanInput,
+  facts: Facts,
+  { rules }: Matcher,
   progress: Progress,
-  pace: Pace,
   layersRun: Layer[],
 ): Promise<void> {
-  const { rules } = matcher;
-  const context = readContext(input, progress.skipped);
-  const facts = new Facts(matcher, input, context, await TextViews.of(input.text, pace), pace);
   for (const [layer, run] of layers) {
     const isOver = rules.short_circuit && decisionOf(progress.drafts) === 'block';
     if (isOver && layer !== 'reflex') continue;
     layersRun.push(layer);
     await run({ rules, facts, progress });
-    await pace.restIfDue();
+    await facts.pace.restIfDue();
   }
   await runPolicies({ rules, facts, progress });
 }
 
 async function resultOf(
   input: ScanInput,
+  facts: Facts | undefined,
   progress: Progress,
   layersRun: Layer[],
   pace: Pace,
@@ -99,7 +100,10 @@ async function resultOf(
         (reply) => reply !== '',
       ) ?? '')
     : '';
-  const { findings, truncated } = listed(drafts, input);
+  // Most texts have no finding in which something else could stand.
+  const recognised = facts && drafts.some(isShown) ? await facts.everythingHidden(unhurried) : [];
+  const previewOf = await previewsOf(input.text, drafts, recognised, unhurried);
+  const { findings, truncated } = listed(drafts, input, previewOf);
   return {
     direction: input.direction,
     decision,

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type {
+  Action,
   AwarenessPrimitiveCreate,
   BoundaryCreate,
   DetectorRule,
@@ -8,7 +9,7 @@ import type {
   ReflexCreate,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
-import { builtins, compile, scan } from './index.ts';
+import { builtins, compile, compilePolicy, type CompiledPolicy, scan } from './index.ts';
 import type { EngineResult, ProfileRules, ScanInput } from './types.ts';
 
 const described = (name: string) => ({
@@ -92,6 +93,13 @@ export const reflex = (own: Partial<ReflexCreate> = {}): ReflexCreate => ({
   ...own,
 });
 
+/** A policy with one rule over all findings. */
+export const policyOf = (condition: string, action: Action, error_message = ''): CompiledPolicy =>
+  compilePolicy({
+    name: 'policy',
+    rules: [{ check_type: 'any', condition, action, error_message, priority: 0 }],
+  });
+
 const none: ProfileRules = {
   revision: 1,
   instincts: [],
@@ -101,6 +109,7 @@ const none: ProfileRules = {
   judgments: [],
   reflexes: [],
   redaction: { method: 'placeholder', config: {} },
+  phone_regions: [],
   short_circuit: true,
   on_error: 'fail',
 };

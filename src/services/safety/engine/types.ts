@@ -65,6 +65,8 @@ export interface ProfileRules {
   readonly judgments: readonly JudgmentRule[];
   readonly reflexes: readonly ReflexCreate[];
   readonly redaction: Redaction;
+  /** The countries of phone numbers that a word such as `Tel.` announces. */
+  readonly phone_regions: readonly string[];
   readonly short_circuit: boolean;
   readonly on_error: ScanFallback;
 }
@@ -91,9 +93,9 @@ export interface ScanInput {
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The author of the text: `user_id` of the context, or else the caller's user or key; empty for none. */
   readonly userId: string;
-  /** The detectors that may run; absent means all. */
+  /** The built-in detectors whose findings are listed; absent means all. They narrow what is listed, not what is decided. */
   readonly detectors?: readonly string[] | undefined;
-  /** The lowest score of a finding, in addition to the thresholds of the rules. */
+  /** The lowest score of a finding that is listed. */
   readonly minScore?: number | undefined;
   /** The policies in force, by priority and name. */
   readonly policies: readonly CompiledPolicy[];

@@ -84,8 +84,11 @@ export function stateOf({ app, byId }: AppRules, { id }: ChosenProfile): string 
   return `${app} ${id} ${Math.max(Number(stored.revision), ...revisions)}`;
 }
 
+/** The policies that are assigned to a tenant, and whether the operator did it. */
+export type Assigned = ReadonlyMap<string, { readonly byOperator: boolean }>;
+
 /** The policies that apply to a tenant. */
-export const inForce = ({ policies }: AppRules, assigned: ReadonlySet<string>): PolicyInForce[] =>
+export const inForce = ({ policies }: AppRules, assigned: Assigned): PolicyInForce[] =>
   policies.filter(({ id, isForAll }) => isForAll || assigned.has(id));
 
 /** A profile that a scan uses: one of the app's own, or a built-in one. */
@@ -97,25 +100,26 @@ export interface ChosenProfile {
 const builtInProfiles = new Map(builtins.profiles.map((profile) => [profile.name, profile]));
 const builtInNames = new Map(builtins.profiles.map(({ id, name }) => [id, name]));
 
-/**
- * The profile of a scan: the one that the request names, or that of the first policy that has one, or `default`. An app's own profile
- * takes the place of the built-in one of its name. Returns undefined when the request names one that is unknown or disabled.
- */
-export function chooseProfile(
-  { byId, profiles }: AppRules,
-  asked: string | undefined,
-  policies: readonly PolicyInForce[],
-): ChosenProfile | undefined {
-  const named = (name: string): ChosenProfile | undefined => profiles.get(name) ?? builtInProfiles.get(name);
-  if (asked !== undefined) return named(asked.trim());
-  for (const { profile: id } of policies) {
-    if (id === undefined) continue;
-    const own = byId.get(id);
-    if (own?.enabled) return own;
-    const name = builtInNames.get(id);
-    if (name !== undefined) return { id, name };
+/** An enabled profile of this name; an app's own takes the place of the built-in one. */
+export const profileNamed = ({ profiles }: AppRules, name: string): ChosenProfile | undefined =>
+  profiles.get(name) ?? builtInProfiles.get(name);
+
+/** A policy with the profile that it chooses. */
+export interface Choice {
+  readonly policy: PolicyInForce;
+  readonly profile: ChosenProfile;
+}
+
+/** The choice of the first policy in force that names an enabled profile. */
+export function choiceOf({ byId }: AppRules, policies: readonly PolicyInForce[]): Choice | undefined {
+  for (const policy of policies) {
+    if (policy.profile === undefined) continue;
+    const own = byId.get(policy.profile);
+    if (own?.enabled) return { policy, profile: own };
+    const name = builtInNames.get(policy.profile);
+    if (name !== undefined) return { policy, profile: { id: policy.profile, name } };
   }
-  return named('default');
+  return undefined;
 }
 
 /** The rules of a profile, as the engine compiles them. */
@@ -142,6 +146,8 @@ export function profileRulesOf({ byId, revision }: AppRules, { id, name }: Chose
     })),
     reflexes: profile.reflexes.map((ref) => primitive(ref) as ReflexCreate),
     redaction: profile.redaction,
+    // Profiles of earlier releases have none.
+    phone_regions: (profile as Partial<Profile>).phone_regions ?? [],
     short_circuit: profile.short_circuit,
     on_error: profile.on_error,
   };

@@ -8,9 +8,12 @@ import { assignmentsOf } from '../writes.ts';
 import {
   type AppRules,
   appRulesOf,
-  chooseProfile,
+  type Assigned,
+  type Choice,
+  choiceOf,
   inForce,
   namesByKey,
+  profileNamed,
   profileRulesOf,
   stateOf,
 } from './app-rules.ts';
@@ -26,6 +29,16 @@ export interface Rules {
   readonly policyNames: readonly string[];
   /** Whether values may be named by the tenant's key. */
   readonly isKeyed: boolean;
+  /** The choice of a policy that the request does not follow. */
+  readonly overruled?: Overruled | undefined;
+}
+
+export interface Overruled {
+  readonly policy: string;
+  /** The name of the profile that the policy chooses. */
+  readonly profile: string;
+  /** Whether only the operator can take the policy away. */
+  readonly isOperators: boolean;
 }
 
 export interface Matchers {
@@ -70,7 +83,7 @@ export function createMatchers({
     },
   });
 
-  const assignments = createFreshCache<Scope, { scope: Scope; policies: ReadonlySet<string> }>({
+  const assignments = createFreshCache<Scope, { scope: Scope; policies: Assigned }>({
     size: keptTenants,
     changes,
     keyOf: ({ tenant, app }) => `${tenant} ${app}`,
@@ -82,11 +95,16 @@ export function createMatchers({
         wanted.map(({ tenant }) => tenant),
         wanted.map(({ app }) => app),
       );
-      const found = new Map(rows.map((row) => [`${row.tenant_id} ${row.app_id}`, row.policies]));
+      const found = new Map<string, Map<string, { byOperator: boolean }>>();
+      for (const { tenant_id, app_id, policy_id, by_operator } of rows) {
+        const key = `${tenant_id} ${app_id}`;
+        const policies = found.get(key) ?? new Map<string, { byOperator: boolean }>();
+        found.set(key, policies.set(policy_id, { byOperator: by_operator }));
+      }
       return new Map(
         wanted.map((scope) => {
           const key = `${scope.tenant} ${scope.app}`;
-          return [key, { scope, policies: new Set(found.get(key)) }] as const;
+          return [key, { scope, policies: found.get(key) ?? new Map() }] as const;
         }),
       );
     },
@@ -114,19 +132,32 @@ export function createMatchers({
       const key = `${scope.tenant} ${scope.app}`;
       const given =
         app.policies.length === 0 ? undefined : (assignments.get(key) ?? (await assignments.load(scope)));
-      const policies = inForce(app, given?.policies ?? new Set());
-      const profile = chooseProfile(app, asked, policies);
+      const assigned: Assigned = given?.policies ?? new Map();
+      const policies = inForce(app, assigned);
+      const choice = choiceOf(app, policies);
+      const profile =
+        asked === undefined
+          ? (choice?.profile ?? profileNamed(app, 'default'))
+          : profileNamed(app, asked.trim());
       if (profile === undefined) throw Invalid('profile: no enabled profile has this name');
+      const isFollowed = choice === undefined || choice.profile.id === profile.id;
       return {
         ...matcherOf(app, profile),
         profile: profile.name,
         revision: app.revision,
         policies: policies.map(({ compiled }) => compiled),
         policyNames: policies.map(({ name }) => name),
+        overruled: isFollowed ? undefined : overruledBy(choice, assigned),
       };
     },
   };
 }
+
+const overruledBy = ({ policy, profile }: Choice, assigned: Assigned): Overruled => ({
+  policy: policy.name,
+  profile: profile.name,
+  isOperators: policy.isForAll || assigned.get(policy.id)?.byOperator === true,
+});
 
 /** About how many bytes a matcher takes: its rules as text, times what an automaton adds to them. */
 const sizeOf = (rules: ProfileRules, { programSize }: Matcher) =>

@@ -10,19 +10,33 @@ export const newestAssigned = {
 
 /** Every statement about the assignments of policies to tenants. */
 export const assignmentStore = (sql: Sql) => ({
-  /** The constraints refuse a second assignment. */
-  async insert(tenant: string, app: string, policy: string): Promise<PolicyAssignment> {
-    const [assignment] = await sql<[PolicyAssignment]>`
-      insert into safety.assignment (tenant_id, app_id, policy_id) values (${tenant}, ${app}, ${policy})
+  /** Returns undefined for a policy that is already assigned. What a tenant assigned to itself becomes the operator's. */
+  async insert(
+    tenant: string,
+    app: string,
+    policy: string,
+    byOperator: boolean,
+  ): Promise<PolicyAssignment | undefined> {
+    const [assignment] = await sql<PolicyAssignment[]>`
+      insert into safety.assignment (tenant_id, app_id, policy_id, by_operator)
+      values (${tenant}, ${app}, ${policy}, ${byOperator})
+      on conflict on constraint assignment_pkey
+        do update set by_operator = true where excluded.by_operator and not assignment.by_operator
       returning policy_id, tenant_id, created_at`;
     return assignment;
   },
 
-  /** Returns false for a policy that is not assigned. */
-  async delete(tenant: string, app: string, policy: string): Promise<boolean> {
-    const { count } = await sql`
+  /** Whether the operator assigned a policy; undefined for one that is not assigned. */
+  async isOperators(tenant: string, app: string, policy: string): Promise<boolean | undefined> {
+    const [assignment] = await sql<{ by_operator: boolean }[]>`
+      select by_operator from safety.assignment
+      where tenant_id = ${tenant} and app_id = ${app} and policy_id = ${policy}`;
+    return assignment?.by_operator;
+  },
+
+  async delete(tenant: string, app: string, policy: string): Promise<void> {
+    await sql`
       delete from safety.assignment where tenant_id = ${tenant} and app_id = ${app} and policy_id = ${policy}`;
-    return count > 0;
   },
 
   /** Lists assignments newest first, of one tenant or of all, and one more than `limit` when more follow. */
@@ -40,15 +54,18 @@ export const assignmentStore = (sql: Sql) => ({
       ${onePage(sql, window)}`;
   },
 
-  /** The ids of the policies of these tenants, given as parallel columns. */
-  async assigned(
-    tenants: readonly string[],
-    apps: readonly string[],
-  ): Promise<{ tenant_id: string; app_id: string; policies: string[] }[]> {
-    return await sql<{ tenant_id: string; app_id: string; policies: string[] }[]>`
-      select tenant_id, app_id, array_agg(policy_id) as policies
+  /** The assignments of these tenants, given as parallel columns. */
+  async assigned(tenants: readonly string[], apps: readonly string[]): Promise<AssignedRow[]> {
+    return await sql<AssignedRow[]>`
+      select tenant_id, app_id, policy_id, by_operator
       from unnest(${[...tenants]}::text[], ${[...apps]}::text[]) as asked(tenant_id, app_id)
-      join safety.assignment using (tenant_id, app_id)
-      group by tenant_id, app_id`;
+      join safety.assignment using (tenant_id, app_id)`;
   },
 });
+
+interface AssignedRow {
+  readonly tenant_id: string;
+  readonly app_id: string;
+  readonly policy_id: string;
+  readonly by_operator: boolean;
+}

@@ -5,12 +5,21 @@ import { tools, withAddress } from '../testing.ts';
 let server: TestServer;
 let api: ReturnType<typeof tools>;
 beforeAll(async () => {
-  server = await testServer({ services: ['safety'] });
+  server = await testServer({ services: ['safety', 'keys'] });
   api = tools(server);
 });
 afterAll(() => server.close());
 
 const acme = { tenant: 'acme' };
+/** Makes an API key of a tenant. */
+async function key(tenant: string, scopes: string[]) {
+  const { body } = await server.request('POST', '/keys/v1/keys', {
+    ...{ tenant },
+    body: { name: 'key', scopes },
+  });
+  return { token: null, apiKey: body.raw_key as string };
+}
+
 const rule = (condition: string, action: string) => ({ check_type: 'any', condition, action });
 
 describe('policies', () => {
@@ -57,6 +66,54 @@ describe('policies', () => {
     expect((await api.scanInput(withAddress)).decision).toBe('redact');
   });
 
+  it('keep the profile that they choose from who cannot take them away', async () => {
+    const scans = await key('kept', ['safety:write']);
+    const admin = await key('kept', ['safety:admin', 'safety:write']);
+    const body = { text: 'hello', profile: 'permissive' };
+    const used = async (credential: object) =>
+      (await api.send('POST', '/scan/input', { ...credential, body })).profile_used as string;
+    const refused = (credential: object, direction = 'input') =>
+      api.refusal('POST', `/scan/${direction}`, { ...credential, body });
+    const refusal = [403, 'profile: the policy "keeps" chooses "paranoid" here'];
+
+    // Without a policy the request chooses.
+    expect(await used(scans)).toBe('permissive');
+    const { id } = await api.create('policies', { name: 'keeps', profile: 'paranoid' });
+    await api.send('POST', `/policies/${id}/assign`, admin);
+    expect([await refused(scans), await refused(scans, 'output')]).toEqual([refusal, refusal]);
+    expect((await api.scanInput('hello', {}, scans)).profile_used).toBe('paranoid');
+    expect((await api.scanInput('hello', { profile: 'paranoid' }, scans)).profile_used).toBe('paranoid');
+    // Who assigned it may leave it, as it may take it away.
+    expect(await used(admin)).toBe('permissive');
+
+    // The operator makes the assignment its own.
+    const target = { body: { tenant_id: 'kept' } };
+    await api.send('POST', `/policies/${id}/assign`, target);
+    expect((await api.refusal('POST', `/policies/${id}/assign`, target))[0]).toBe(409);
+    expect(await refused(admin)).toEqual(refusal);
+    expect(await api.refusal('POST', `/policies/${id}/unassign`, admin)).toEqual([
+      403,
+      'policy was assigned by the operator',
+    ]);
+    expect((await api.scanInput('hello', {}, scans)).profile_used).toBe('paranoid');
+    await api.send('POST', `/policies/${id}/unassign`, target);
+    expect(await used(scans)).toBe('permissive');
+
+    // What applies to the whole app is the operator’s.
+    await api.send('PUT', `/policies/${id}`, { body: { scope_level: 'app' } });
+    expect([await refused(scans), await refused(admin)]).toEqual([refusal, refusal]);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+
+  it('that were assigned by a tenant’s admin are the admin’s to remove', async () => {
+    const admin = await key('removes', ['safety:admin']);
+    const { id } = await api.create('policies', { name: 'removable' });
+    await api.send('POST', `/policies/${id}/assign`, admin);
+    await api.send('POST', `/policies/${id}/unassign`, admin);
+    expect((await api.refusal('POST', `/policies/${id}/unassign`, admin))[0]).toBe(404);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+
   it('in force together all apply, in the order of their priorities and names', async () => {
     const blocks = (error_message: string) => [{ ...rule('pii_detected', 'block'), error_message }];
     const made = [
@@ -79,6 +136,8 @@ describe('policies', () => {
   it.each([
     [{ rules: [rule('score >', 'block')] }, /^rules\[0\]\.condition: /],
     [{ profile: 'nobody' }, /^profile: no profile has this name$/],
+    [{ rules: [rule("severity > 'bogus'", 'block')] }, /^rules\[0\]\.condition: severity is info, /],
+    [{ rules: [rule("decision == 'blocked'", 'block')] }, /^rules\[0\]\.condition: decision is allow, /],
   ])('refuse %j', async (body, error) => {
     const [status, message] = await api.refusal('POST', '/policies', { body: { name: 'refused', ...body } });
     expect([status, message]).toEqual([400, expect.stringMatching(error)]);

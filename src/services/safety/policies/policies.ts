@@ -2,7 +2,7 @@ import type { Policies } from '../../../../generated/safety/server.ts';
 import type { PolicyTarget } from '../../../../generated/safety/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
-import { DomainError, Invalid, NotFound } from '../../../lib/errors.ts';
+import { Conflict, DomainError, Forbidden, Invalid, NotFound } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { kinds } from '../rules/kinds.ts';
 import { rules } from '../rules/rules.ts';
@@ -27,7 +27,8 @@ export function policies({ db, write }: Pick<Deps, 'db' | 'write'>) {
         if (policy.facets.includes('app'))
           throw Invalid('policyId: a policy of level app applies to all tenants');
         const tenant = targetOf(body, context);
-        const assignment = await assignmentStore(sql).insert(tenant, app, policyId);
+        const assignment = await assignmentStore(sql).insert(tenant, app, policyId, context.operator);
+        if (assignment === undefined) throw Conflict('policy is already assigned');
         reassigned(tenant);
         emit('safety.policy.assigned', policyId, assignment);
         return assignment;
@@ -36,7 +37,10 @@ export function policies({ db, write }: Pick<Deps, 'db' | 'write'>) {
     unassign: ({ policyId, body }, context) =>
       write(context, async ({ sql, app, emit, reassigned }) => {
         const tenant = targetOf(body, context);
-        if (!(await assignmentStore(sql).delete(tenant, app, policyId))) throw NotAssigned();
+        const isOperators = await assignmentStore(sql).isOperators(tenant, app, policyId);
+        if (isOperators === undefined) throw NotAssigned();
+        if (isOperators && !context.operator) throw Forbidden('policy was assigned by the operator');
+        await assignmentStore(sql).delete(tenant, app, policyId);
         reassigned(tenant);
         emit('safety.policy.unassigned', policyId, { policy_id: policyId, tenant_id: tenant });
       }),

@@ -4,11 +4,12 @@ import type {
   InstinctCreate,
   JudgmentCreate,
   PolicyCreate,
+  ProfileCreate,
   Principle,
   ValueCreate,
 } from '../../../../generated/safety/types.ts';
 import { Invalid } from '../../../lib/errors.ts';
-import { compilePolicy, detectorCatalogue } from '../engine/index.ts';
+import { checkPolicy, detectorCatalogue, isPhoneRegion } from '../engine/index.ts';
 import type { RuleKind } from '../limits.ts';
 import { checkReflex } from './reflex-checks.ts';
 import type { Body } from './references.ts';
@@ -18,10 +19,10 @@ const mostMetadata = 16_384;
 const mostConfig = 4_096;
 
 /** Checks what the contract cannot say about a rule of this kind. @throws Invalid, naming the member */
-export function checkRule(kind: RuleKind, name: string, body: Body): void {
+export function checkRule(kind: RuleKind, body: Body): void {
   checkSize('metadata', body['metadata'], mostMetadata);
-  const check = (checks as Partial<Record<RuleKind, (body: never, name: string) => void>>)[kind];
-  check?.(body as never, name);
+  const check = (checks as Partial<Record<RuleKind, (body: never) => void>>)[kind];
+  check?.(body as never);
 }
 
 /** @throws Invalid for a value that takes more bytes as JSON */
@@ -36,7 +37,8 @@ const checks = {
   value: checkValue,
   judgment: checkJudgment,
   reflex: checkReflex,
-  policy: ({ rules }: PolicyCreate, name: string) => void compilePolicy({ name, rules }),
+  profile: checkProfile,
+  policy: (policy: PolicyCreate) => checkPolicy(policy),
 };
 
 function checkInstinct({ strategies }: InstinctCreate): void {
@@ -115,5 +117,13 @@ function checkJudgment({ domain, assessors }: JudgmentCreate): void {
     const hasWords = required.length > 0 || forbidden.length > 0;
     if (hasWords && name !== 'keywords') throw Invalid(`${field}: words are only for keywords`);
     if (!hasWords && name === 'keywords') throw Invalid(`${field}: needs required or forbidden words`);
+  });
+}
+
+function checkProfile({ phone_regions }: ProfileCreate): void {
+  phone_regions.forEach((region, index) => {
+    const field = `phone_regions[${index}]`;
+    if (!isPhoneRegion(region)) throw Invalid(`${field}: no country of this code has known phone numbers`);
+    if (phone_regions.indexOf(region) < index) throw Invalid(`${field}: named twice`);
   });
 }

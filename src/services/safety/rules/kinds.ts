@@ -43,6 +43,8 @@ export interface Kind<K extends RuleKind> {
   readonly builtin: readonly Records[K][];
   /** The values by which lists of it are filtered. */
   readonly facets: (record: Omit<Records[K], keyof RuleRecord>) => string[];
+  /** Members that records stored by earlier releases lack. */
+  readonly added?: Partial<Records[K]>;
 }
 
 const none = () => [];
@@ -74,7 +76,13 @@ export const kinds: { readonly [K in RuleKind]: Kind<K> } = {
     facets: ({ domain }) => [domain],
   },
   reflex: { kind: 'reflex', prefix: 'rflx', builtin: [], facets: none },
-  profile: { kind: 'profile', prefix: 'sprf', builtin: builtins.profiles, facets: none },
+  profile: {
+    kind: 'profile',
+    prefix: 'sprf',
+    builtin: builtins.profiles,
+    facets: none,
+    added: { phone_regions: [] },
+  },
   policy: { kind: 'policy', prefix: 'spol', builtin: [], facets: ({ scope_level }) => [scope_level] },
 };
 

@@ -90,6 +90,65 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
+describe('a primitive that is asked for', () => {
+  it.each([
+    ["'asked' in sources", 'policies'],
+    ["pii_detected and (true or sources matches 'asked')", 'policies'],
+    [{ type: 'on_finding', pattern: 'asked' }, 'reflexes'],
+    [{ type: 'on_score', threshold: 0.5, pattern: 'asked' }, 'reflexes'],
+  ] as const)('by %j keeps its name and stays', async (asking, path) => {
+    const primitive = await api.create('values', { name: 'asked' });
+    const user = await api.create(path, {
+      name: 'asks',
+      ...(typeof asking === 'string'
+        ? { rules: [{ check_type: 'any', condition: asking, action: 'block' }] }
+        : { triggers: [asking] }),
+    });
+    const refusal = [409, `in use by ${path === 'policies' ? 'policy' : 'reflex'} "asks"`];
+    const rename = () => api.refusal('PUT', `/values/${primitive.id}`, { body: { name: 'renamed-asked' } });
+    expect(await rename()).toEqual(refusal);
+    expect(await api.refusal('DELETE', `/values/${primitive.id}`)).toEqual(refusal);
+    await api.send('PUT', `/values/${primitive.id}`, { body: { severity: 'error' } });
+    await api.send('DELETE', `/${path}/${user.id}`);
+    expect((await rename())[0]).toBe(200);
+    await api.send('DELETE', `/values/${primitive.id}`);
+  });
+
+  it('for a type that it makes up keeps that type', async () => {
+    const detectors = ['badge', 'door'].map((name) => ({ name, keywords: [name] }));
+    const primitive = await api.create('awareness', { name: 'places', focus: 'custom', detectors });
+    const policy = await api.create('policies', {
+      ...{ name: 'types' },
+      rules: [{ check_type: 'any', condition: "'door' in types", action: 'flag' }],
+    });
+    const reflex = await api.create('reflexes', {
+      name: 'hides',
+      actions: [{ type: 'redact', target: 'badge' }],
+    });
+    const without = (gone: string) =>
+      api.refusal('PUT', `/awareness/${primitive.id}`, {
+        body: { detectors: detectors.filter(({ name }) => name !== gone) },
+      });
+    expect(await without('door')).toEqual([409, 'in use by policy "types"']);
+    expect(await without('badge')).toEqual([409, 'in use by reflex "hides"']);
+    await api.send('DELETE', `/policies/${policy.id}`);
+    await api.send('DELETE', `/reflexes/${reflex.id}`);
+    expect((await without('door'))[0]).toBe(200);
+    await api.send('DELETE', `/awareness/${primitive.id}`);
+  });
+
+  it('by a policy of another app, or by a pattern of many, may change', async () => {
+    const primitive = await api.create('values', { name: 'free' });
+    const rules = (condition: string) => [{ check_type: 'any', condition, action: 'flag' }];
+    const other = { headers: { 'X-App-ID': 'other' } };
+    await api.create('policies', { name: 'elsewhere', rules: rules("'free' in sources") }, other);
+    const { id } = await api.create('policies', { name: 'many', rules: rules("sources matches 'fr*'") });
+    await api.send('PUT', `/values/${primitive.id}`, { body: { name: 'freed' } });
+    await api.send('DELETE', `/values/${primitive.id}`);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+});
+
 describe('profiles', () => {
   it('refer to primitives by name, and follow a new name', async () => {
     const attacks = await api.create('instincts', { name: 'old' });
@@ -118,7 +177,40 @@ describe('profiles', () => {
     await api.send('DELETE', `/instincts/${attacks.id}`);
   });
 
+  it('say whose phone numbers are found, and which primitives are disabled', async () => {
+    const off = await api.create('values', { name: 'off', enabled: false });
+    const profile = await api.create('profiles', {
+      name: 'dialled',
+      awareness: [{ awareness_name: 'builtin/pii' }],
+      values: ['off'],
+      phone_regions: ['DE', 'AT'],
+    });
+    const text = 'Tel. 030 901820. We have sold as many as 030 901821 pieces';
+    const scan = await api.scanInput(text, { profile: 'dialled' });
+    expect([scan.redacted, scan.skipped]).toEqual([
+      'Tel. [PHONE_1]. We have sold as many as 030 901821 pieces',
+      ['value/off: disabled'],
+    ]);
+    await api.send('PUT', `/profiles/${profile.id}`, { body: { phone_regions: [] } });
+    expect(await api.scanInput(text, { profile: 'dialled' })).toMatchObject({ redacted: '' });
+    await api.send('DELETE', `/profiles/${profile.id}`);
+    await api.send('DELETE', `/values/${off.id}`);
+  });
+
+  it('of an earlier release have no phone numbers of their own', async () => {
+    const { id } = await api.create('profiles', { name: 'older', phone_regions: ['DE'] });
+    await server.db.sql`update safety.rule set body = (body::jsonb - 'phone_regions')::json where id = ${id}`;
+    expect(await api.send('GET', `/profiles/${id}`)).toMatchObject({ name: 'older', phone_regions: [] });
+    expect(await api.scanInput('Tel. 030 901820', { profile: 'older' })).toMatchObject({ decision: 'allow' });
+    expect(await api.send('PUT', `/profiles/${id}`, { body: { description: 'x' } })).toMatchObject({
+      phone_regions: [],
+    });
+    await api.send('DELETE', `/profiles/${id}`);
+  });
+
   it.each([
+    [{ phone_regions: ['DE', 'QQ'] }, 'phone_regions[1]: no country of this code has known phone numbers'],
+    [{ phone_regions: ['DE', 'DE'] }, 'phone_regions[1]: named twice'],
     [{ instincts: [{ instinct_name: 'nobody' }] }, 'instincts[0].instinct_name: no instinct has this name'],
     [{ boundaries: ['nobody'] }, 'boundaries[0]: no boundary has this name'],
     [{ values: ['builtin/respect', 'builtin/respect'] }, 'values[1]: named twice'],

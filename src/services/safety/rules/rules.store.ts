@@ -117,6 +117,20 @@ export const ruleStore = (sql: Sql) => ({
       where app_id = ${app}`;
   },
 
+  /** The policies and reflexes, except one, in whose text one of these names occurs. */
+  async mentioning(
+    app: string,
+    names: readonly string[],
+    except: string,
+  ): Promise<Pick<RuleRow, 'kind' | 'name' | 'body'>[]> {
+    const written = names.map((name) => JSON.stringify(name).slice(1, -1));
+    return await sql<Pick<RuleRow, 'kind' | 'name' | 'body'>[]>`
+      select kind, name, body from safety.rule
+      where app_id = ${app} and kind in ('policy', 'reflex') and id <> ${except}
+        and exists (select from unnest(${written}::text[]) as one(name) where strpos(body::text, one.name) > 0)
+      order by kind, name`;
+  },
+
   /** A rule that refers to this one. */
   async user(app: string, id: string): Promise<NamedRule | undefined> {
     const [user] = await sql<NamedRule[]>`

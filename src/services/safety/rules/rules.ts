@@ -10,6 +10,7 @@ import type { Write } from '../writes.ts';
 import { checkRule } from './checks.ts';
 import { contentsOf, weigh } from './contents.ts';
 import type { Kind, Records, RuleRecord } from './kinds.ts';
+import { namesAskedFor, namesOfFindings } from './names.ts';
 import { type Body, referencesIn, withIds, withNames } from './references.ts';
 import { type NewRule, type RuleRow, ruleStore } from './rules.store.ts';
 
@@ -75,6 +76,12 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
         const old = await found(sql, app, id);
         const given = { ...(await shown(sql, app, [old]))[0]!, ...changes } as Given & object;
         const weight = old.revision === before.revision ? weighed : await checked(kind, given);
+        const kept = new Set(namesOfFindings({ kind, name: given.name, body: bodyOf(given) }));
+        await checkUnasked(
+          tx,
+          namesOfFindings(old).filter((name) => !kept.has(name)),
+          id,
+        );
         await reserve(tx, difference(weight, old));
         if (await ruleStore(sql).isTaken(app, kind, given.name, id)) throw NameTaken(kind, given.name);
         await ruleStore(sql).replace({ ...(await storable(tx, of, given)), ...weight, id });
@@ -89,6 +96,7 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
         const old = await found(sql, app, id);
         const user = await ruleStore(sql).user(app, id);
         if (user !== undefined) throw InUse(user.kind, user.name);
+        await checkUnasked(tx, namesOfFindings(old), id);
         await ruleStore(sql).delete(app, id);
         await reserve(tx, { [kind]: -1, ...difference(nothing, old) });
         tx.emit(`safety.${kind}.deleted`, id, { id, name: old.name });
@@ -116,7 +124,9 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
   /** Records of rows, with the names that other rules have now. */
   async function shown(sql: Write['sql'], app: string, rows: readonly RuleRow[]): Promise<Records[K][]> {
     const known = await ruleStore(sql).named(app, [...new Set(rows.flatMap(({ refs }) => refs))]);
-    return rows.map((row) => recordOf(row, withNames(kind, row.body, known)) as unknown as Records[K]);
+    return rows.map(
+      (row) => recordOf(row, { ...of.added, ...withNames(kind, row.body, known) }) as unknown as Records[K],
+    );
   }
 
   /** A page of the built-in ones, which are few and never change: their order is that of the release, newest last. */
@@ -132,6 +142,15 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
   }
 }
 
+/** Names of findings that go away must not be those that a policy or another reflex waits for. @throws Conflict */
+async function checkUnasked({ sql, app }: Write, names: readonly string[], id: string): Promise<void> {
+  if (names.length === 0) return;
+  const gone = new Set(names);
+  const users = await ruleStore(sql).mentioning(app, names, id);
+  const user = users.find((rule) => namesAskedFor(rule).some((name) => gone.has(name)));
+  if (user !== undefined) throw InUse(user.kind, user.name);
+}
+
 /** The name as it is kept. @throws Invalid for one that is reserved */
 function checkedName(sent: object): Given {
   const given = sent as Given;
@@ -142,9 +161,8 @@ function checkedName(sent: object): Given {
 
 /** Checks a rule as a whole, and weighs it. */
 async function checked(kind: RuleKind, given: object): Promise<Weight> {
-  const { name } = given as Given;
   const body = bodyOf(given);
-  checkRule(kind, name, body);
+  checkRule(kind, body);
   return await weigh(contentsOf(kind, body));
 }
 

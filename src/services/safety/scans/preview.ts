@@ -51,7 +51,7 @@ async function check(primitives: Partial<InlinePrimitives>): Promise<void> {
       if (expressions > mostInline.expressions)
         throw Invalid(`primitives: must have at most ${mostInline.expressions} regular expressions together`);
       try {
-        checkRule(kind, name, rest);
+        checkRule(kind, rest);
         await weigh(contents);
       } catch (error) {
         throw inside(error);

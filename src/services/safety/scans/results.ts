@@ -11,6 +11,8 @@ export type Circumstances = Pick<
   | 'policies_used'
   | 'revision'
   | 'metadata'
+  | 'detectors'
+  | 'min_score'
   | 'duration'
 > & {
   readonly messages: readonly MessageSpan[] | undefined;

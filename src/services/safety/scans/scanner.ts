@@ -1,7 +1,7 @@
 import type { Direction, ScanPreview, ScanRequest, ScanResult } from '../../../../generated/safety/types.ts';
 import { monotonic } from '../../../db/clock.ts';
 import type { Context } from '../../../http/context.ts';
-import { Invalid, Unavailable } from '../../../lib/errors.ts';
+import { Forbidden, Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
@@ -98,6 +98,8 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
       policies_used: [...rules.policyNames],
       revision: rules.revision,
       metadata: request.metadata ?? {},
+      detectors: request.detectors ?? [],
+      min_score: request.min_score ?? 0,
     });
     return { engine, result, now };
   }
@@ -152,6 +154,7 @@ export function createScanner({ changes, settings, matchers, keys, recorder }: S
       const prepared = prepare(request, direction, context);
       return places.within(context.tenant, async () => {
         const rules = await matchers.rulesFor(context, request.profile);
+        checkChoice(rules, context);
         return await recorded(prepared, context, rules);
       });
     },
@@ -178,6 +181,13 @@ function freeToken(digest: Buffer, label: string, taken: ReadonlySet<string>): s
 
 /** Names nothing that anyone could restore: for rules that use no key, and for previews of tenants without one. */
 const noKeys = vaultKeysOf(newDataKey());
+
+/** Who cannot take a policy away cannot leave its profile either. @throws Forbidden */
+function checkChoice({ overruled }: Rules, context: Context): void {
+  if (overruled === undefined || context.operator) return;
+  if (overruled.isOperators || !context.holds('safety:admin'))
+    throw Forbidden(`profile: the policy "${overruled.policy}" chooses "${overruled.profile}" here`);
+}
 
 function prepare(request: ScanRequest, direction: Direction, context: Context): Prepared {
   const { userId, skipped } = checkContext(request.context ?? {});

@@ -98,4 +98,7 @@ function bodyOf({
   return body;
 }
 
-const resultOf = ({ body, ...row }: Row): ScanResult => ({ ...row, ...body });
+const resultOf = ({ body, ...row }: Row): ScanResult => ({ ...row, ...withoutNarrowing, ...body });
+
+/** Scans of earlier versions do not say what was asked to be listed. */
+const withoutNarrowing = { detectors: [], min_score: 0 };

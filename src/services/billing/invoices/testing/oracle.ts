@@ -48,25 +48,84 @@ function later(anchor: number, months: number): number {
 const halfAway = (value: Big): Big =>
   value.lt(0) ? value.abs().round(0, Big.roundHalfUp).times(-1) : value.round(0, Big.roundHalfUp);
 
-/** The price of calls, unit after unit; the last unit may be a part of one. */
-function priceOfCalls({ calls, callsType }: DiaryPlan, quantity: Big): Big {
-  if (quantity.lte(0)) return new Big(0);
-  const tierOf = (unit: Big) => calls.findIndex(({ upTo }) => upTo === -1 || unit.lte(upTo));
-  const last = calls[tierOf(quantity)]!;
-  if (callsType === 'flat') return new Big(last.flat);
-  if (callsType === 'volume') return halfAway(quantity.times(last.unit)).plus(last.flat);
-  const sums = calls.map(() => new Big(0));
-  const reached = calls.map(() => false);
-  for (let unit = new Big(1); unit.minus(1).lt(quantity); unit = unit.plus(1)) {
-    const part = unit.gt(quantity) ? quantity.minus(unit.minus(1)) : new Big(1);
-    const tier = tierOf(unit);
-    sums[tier] = sums[tier]!.plus(part.times(calls[tier]!.unit));
-    reached[tier] = true;
+/** Calls in a row that are priced as one: counted on from those before in the same month or year. */
+interface CallsInRow {
+  readonly plan: DiaryPlan;
+  readonly period: object;
+  readonly window: string;
+  readonly from: Big;
+  to: Big;
+}
+
+/** The number of the month, or of the year, since an instant: found by trying. */
+function countedFrom(anchor: number, months: number, at: number): number {
+  let number = 0;
+  while (later(anchor, number * months) > at) number -= 1;
+  while (later(anchor, (number + 1) * months) <= at) number += 1;
+  return number;
+}
+
+/** What all calls cost: those of a plan in a period pay together what its tiers ask for their places in the month or year. */
+function priceOfCalls(rows: readonly CallsInRow[]): Big {
+  const counted = rows.filter(({ from, to }) => !from.eq(to));
+  const groups = new Map<string, CallsInRow[]>();
+  const names = new Map<object, number>();
+  const nameOf = (one: object) => names.get(one) ?? names.set(one, names.size).get(one)!;
+  for (const row of counted) {
+    const name = `${nameOf(row.plan)} ${nameOf(row.period)} ${row.window}`;
+    groups.set(name, [...(groups.get(name) ?? []), row]);
   }
-  return calls.reduce(
-    (sum, { flat }, tier) => (reached[tier] ? sum.plus(halfAway(sums[tier]!)).plus(flat) : sum),
-    new Big(0),
-  );
+  const earlier = new Map<string, { tiers: Set<number>; units: Big; paid: Big }>();
+  let sum = new Big(0);
+  for (const group of groups.values()) {
+    const { plan, window } = group[0]!;
+    const list = `${nameOf(plan)} ${window}`;
+    const before = earlier.get(list) ?? { tiers: new Set<number>(), units: new Big(0), paid: new Big(0) };
+    earlier.set(list, before);
+    const price = priceOfGroup(plan, group, before);
+    before.paid = before.paid.plus(price);
+    sum = sum.plus(price);
+  }
+  return sum;
+}
+
+function priceOfGroup(
+  { calls, callsType }: DiaryPlan,
+  group: readonly CallsInRow[],
+  before: { readonly tiers: Set<number>; units: Big; readonly paid: Big },
+): Big {
+  const tierOf = (unit: Big) => calls.findIndex(({ upTo }) => upTo === -1 || unit.lte(upTo));
+  const sums = calls.map(() => new Big(0));
+  for (const { from, to } of group)
+    for (const [unit, part] of unitByUnit(from, to)) {
+      const tier = tierOf(unit);
+      sums[tier] = sums[tier]!.plus(part);
+    }
+  if (callsType === 'graduated')
+    return sums.reduce((sum, units, tier) => {
+      if (units.lte(0)) return sum;
+      const isFirst = !before.tiers.has(tier);
+      before.tiers.add(tier);
+      return sum.plus(halfAway(units.times(calls[tier]!.unit))).plus(isFirst ? calls[tier]!.flat : 0);
+    }, new Big(0));
+  const units = sums.reduce((sum, some) => sum.plus(some), new Big(0));
+  if (units.lte(0)) return new Big(0);
+  const { unit, flat } = calls[tierOf(group.at(-1)!.to)]!;
+  const [own, all] = [units, units.plus(before.units)].map((some) => halfAway(some.times(unit)));
+  before.units = before.units.plus(units);
+  const rest = all!.plus(flat).minus(before.paid).minus(own!);
+  return rest.gt(0) ? own!.plus(rest) : own!;
+}
+
+/** The parts of whole units between two counts, negative when it is counted back. Nothing lies below 0. */
+function* unitByUnit(from: Big, to: Big): Generator<[unit: Big, part: Big]> {
+  const isBack = to.lt(from);
+  const [low, high] = (isBack ? [to, from] : [from, to]).map((count) => (count.lt(0) ? new Big(0) : count));
+  for (let unit = low!.round(0, Big.roundDown).plus(1); unit.minus(1).lt(high!); unit = unit.plus(1)) {
+    const start = unit.minus(1).lt(low!) ? low! : unit.minus(1);
+    const end = unit.gt(high!) ? high! : unit;
+    yield [unit, isBack ? start.minus(end) : end.minus(start)];
+  }
 }
 
 /**
@@ -101,15 +160,31 @@ export function owedByDiary(
   let period = { start, end: trialEnd };
   let seats = new Big(0);
   let owed = new Big(0);
-  let used = new Map<DiaryPlan, Big>();
-  let seatsUnder = new Map<DiaryPlan, Big>();
+  // The months of the tenant begin with its first paid period, and go on whatever happens.
+  const calls: CallsInRow[] = [];
+  const counts = new Map<string, Big>();
+  let seatsUnder = new Map<DiaryPlan, { held: Big; ticks: number[] }>();
 
   const close = () => {
-    for (const [under, quantity] of used) owed = owed.plus(priceOfCalls(under, quantity));
-    for (const [under, held] of seatsUnder)
-      if (held.gt(0)) owed = owed.plus(halfAway(held.times(under.seat)));
-    used = new Map();
+    for (const [under, { held, ticks }] of seatsUnder) {
+      const price = halfAway((held.gt(0) ? held : new Big(0)).times(under.seat));
+      const until = (at: number) => halfAway(price.times(at - period.start).div(period.end - period.start));
+      for (const at of ticks) owed = owed.plus(until(at + tick)).minus(until(at));
+    }
     seatsUnder = new Map();
+  };
+  const call = (at: number, quantity: string) => {
+    const windows = {
+      1: `month ${countedFrom(trialEnd, 1, at)}`,
+      12: `year ${countedFrom(trialEnd, 12, at)}`,
+    };
+    const window = windows[plan.months === 12 ? 12 : 1];
+    const from = counts.get(window) ?? new Big(0);
+    for (const one of Object.values(windows)) counts.set(one, (counts.get(one) ?? new Big(0)).plus(quantity));
+    const last = calls.at(-1);
+    if (last?.plan === plan && last.period === period && last.window === window)
+      last.to = last.to.plus(quantity);
+    else calls.push({ plan, period, window, from, to: from.plus(quantity) });
   };
   const restart = (at: number) => {
     close();
@@ -147,21 +222,21 @@ export function owedByDiary(
         next = entry.plan;
         if (!inTrial && isOtherLength) restart(now);
         plan = next;
-        if (entry.prorate) baseOf = plan;
+        if (entry.prorate || plan.base > baseOf.base) baseOf = plan;
       }
     }
     if (isOver) break;
     for (const { feature, quantity } of uses.filter(({ at }) => at === now)) {
       if (isPaused) throw new Error('nothing is counted in a pause');
       if (feature === 'seats') seats = seats.plus(quantity);
-      else if (!inTrial) used.set(plan, (used.get(plan) ?? new Big(0)).plus(quantity));
+      else if (!inTrial) call(now, quantity);
     }
     if (inTrial || isPaused) continue;
-    seatsUnder.set(plan, seats);
+    seatsUnder.set(plan, { held: seats, ticks: [...(seatsUnder.get(plan)?.ticks ?? []), now] });
     const until = (at: number) =>
       halfAway(new Big(baseOf.base).times(at - period.start).div(period.end - period.start));
     owed = owed.plus(until(now + tick)).minus(until(now));
   }
   close();
-  return owed.toFixed();
+  return owed.plus(priceOfCalls(calls)).toFixed();
 }

@@ -6,10 +6,12 @@ import {
   planChange,
   renewal,
   resumption,
+  trialChange,
+  type Course,
   type PlanTerms,
   type Position,
 } from '../../periods/course.ts';
-import { segmentAt, type Revision, type Segment } from '../../periods/segments.ts';
+import { segmentAt, type Revision, type Row, type Segment } from '../../periods/segments.ts';
 import { replacedFrom } from '../../periods/testing/replaced.ts';
 import type { Line } from '../lines.ts';
 import { owedBy, type PricedPlan, type Tally } from '../owed.ts';
@@ -31,6 +33,7 @@ export class Subscriber {
   status: 'live' | 'paused' | 'ended' = 'live';
   #offer: Offer;
   #anchor: number;
+  #windowAnchor: number;
   #interval: PlanTerms['interval'];
   #settlements = new Map<string, Settlement>();
   readonly #offers = new Map<string, PricedPlan>();
@@ -38,8 +41,9 @@ export class Subscriber {
 
   constructor(offer: Offer, stretch: { start: number; trialEnd: number }) {
     this.#offer = this.#known(offer);
-    const { anchor, segments } = beginning(offer.terms, stretch);
+    const { anchor, windowAnchor, segments } = beginning(offer.terms, stretch);
     this.#anchor = anchor;
+    this.#windowAnchor = windowAnchor;
     this.#interval = offer.terms.interval;
     this.segments = [...segments];
   }
@@ -54,14 +58,18 @@ export class Subscriber {
     const { period } = segmentAt(this.segments, now)!;
     if (period.start !== now) return;
     const { terms } = this.#offer;
-    this.#goOn(now, renewal(terms, { anchor: this.#anchor, start: now, interval: this.#interval }));
+    this.#goOn(now, renewal(terms, { ...this.#row(), start: now }));
     this.#interval = terms.interval;
   }
 
   change(offer: Offer, now: number, isProrated: boolean): void {
     const position = this.#position(now);
     this.#offer = this.#known(offer);
-    this.#goOn(now, planChange(offer.terms, position, isProrated));
+    const course =
+      position.current.kind === 'trial'
+        ? trialChange(offer.terms, position, this.#anchor)
+        : planChange(offer.terms, position, isProrated);
+    this.#goOn(now, course);
     this.#interval = offer.terms.interval;
   }
 
@@ -97,7 +105,10 @@ export class Subscriber {
   invoice(now: number, scope: 'ended' | 'begun'): void {
     const planOf = (revision: Revision) => this.#offers.get(nameOf(revision))!;
     const tallies = [...this.#tallies.values()];
-    const owed = owedBy({ segments: this.segments, tallies, seatsBefore: new Map(), planOf }, now);
+    const owed = owedBy(
+      { segments: this.segments, tallies, others: [], seatsBefore: new Map(), planOf },
+      now,
+    );
     const lines = unsettledLines(owed, this.#settlements, scope);
     if (lines.length === 0) return;
     this.#settlements = settled(this.#settlements, lines, owed);
@@ -121,11 +132,16 @@ export class Subscriber {
   }
 
   #position(at: number): Position {
-    return { at, anchor: this.#anchor, interval: this.#interval, current: segmentAt(this.segments, at)! };
+    return { at, ...this.#row(), current: segmentAt(this.segments, at)! };
   }
 
-  #goOn(at: number, { anchor, segments }: { anchor: number; segments: readonly Segment[] }): void {
+  #row(): Row {
+    return { anchor: this.#anchor, windowAnchor: this.#windowAnchor, interval: this.#interval };
+  }
+
+  #goOn(at: number, { anchor, windowAnchor, segments }: Course): void {
     this.#anchor = anchor;
+    this.#windowAnchor = windowAnchor;
     this.segments = replacedFrom(this.segments, at, segments);
   }
 }

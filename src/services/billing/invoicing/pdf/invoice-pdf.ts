@@ -42,6 +42,8 @@ export async function invoicePdf(
   const chunks: Uint8Array[] = [];
   pdf.on('data', (chunk: Uint8Array) => chunks.push(chunk));
   const ended = once(pdf, 'end');
+  // An error while the pages are laid out would otherwise have nobody who waits for it.
+  ended.catch(() => {});
   const typesetter = new Typesetter(pdf, faces);
   const pause = createPause();
   const names = [text.seller.name, text.billTo?.name ?? ''];

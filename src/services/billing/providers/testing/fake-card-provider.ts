@@ -18,14 +18,29 @@ export interface FakeIntent {
   readonly metadata: Record<string, string>;
   status: string;
   refunded: number;
+  readonly refunds: FakeRefund[];
+}
+
+/** A refund as the fake keeps it. */
+export interface FakeRefund {
+  readonly id: string;
+  readonly amount: number;
+  readonly metadata: Record<string, string>;
 }
 
 /**
- * What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error, and
- * `refuses` an error about the credentials.
+ * What becomes of requests: the connection may end or wait, before or after they are carried out. `fails` is an internal error,
+ * `refuses` an error about the credentials, and `garblesAfter` an answer that is JSON and no object, as a proxy may give it.
  */
 export type Behaviour =
-  'answers' | 'fails' | 'refuses' | 'hangsUpBefore' | 'hangsUpAfter' | 'waitsBefore' | 'waitsAfter';
+  | 'answers'
+  | 'fails'
+  | 'refuses'
+  | 'garblesAfter'
+  | 'hangsUpBefore'
+  | 'hangsUpAfter'
+  | 'waitsBefore'
+  | 'waitsAfter';
 
 /** As much of the card provider's HTTP API as billing uses, with idempotency keys, in this process. */
 export interface FakeCardProvider {
@@ -58,9 +73,14 @@ const refused = (message: string, status = 400): Answer => ({
   body: { error: { type: 'invalid_request_error', message } },
 });
 const newId = (prefix: string) => `${prefix}_${randomBytes(8).toString('hex')}`;
-const shown = ({ refunded: _, ...intent }: FakeIntent) => ({
+const shown = ({ refunded: _, refunds: __, ...intent }: FakeIntent) => ({
   ...{ object: 'payment_intent', client_secret: `${intent.id}_secret`, last_payment_error: null },
   ...{ ...intent, amount_received: intent.status === 'succeeded' ? intent.amount : 0 },
+});
+
+const refundOf = (intent: FakeIntent, refund: FakeRefund) => ({
+  ...{ ...refund, object: 'refund', status: 'succeeded' },
+  charge: { id: `ch_${intent.id}`, object: 'charge', amount_refunded: intent.refunded },
 });
 
 type Form = URLSearchParams;
@@ -99,7 +119,10 @@ function routesOf(intents: Map<string, FakeIntent>): Record<string, Route> {
       const method = form.get('payment_method');
       const status = method === null || method.endsWith('declined') ? 'requires_payment_method' : 'succeeded';
       const currency = form.get('currency') ?? '';
-      const intent = { id: newId('pi'), amount, currency, metadata: metadataOf(form), status, refunded: 0 };
+      const intent = {
+        ...{ id: newId('pi'), amount, currency, metadata: metadataOf(form), status },
+        ...{ refunded: 0, refunds: [] },
+      };
       intents.set(intent.id, intent);
       return method?.endsWith('declined') === true
         ? declined(intent, 'insufficient_funds')
@@ -117,8 +140,14 @@ function routesOf(intents: Map<string, FakeIntent>): Record<string, Route> {
         const amount = Number(form.get('amount'));
         if (intent.refunded + amount > intent.amount) return refused('Refund amount is too large.');
         intent.refunded += amount;
-        const charge = { id: newId('ch'), object: 'charge', amount_refunded: intent.refunded };
-        return ok({ id: newId('re'), object: 'refund', status: 'succeeded', amount, charge });
+        const refund = { id: newId('re'), amount, metadata: metadataOf(form) };
+        intent.refunds.push(refund);
+        return ok(refundOf(intent, refund));
+      }),
+    'GET /v1/refunds': (query) =>
+      found(query.get('payment_intent') ?? '', (intent) => {
+        const data = intent.refunds.map((refund) => refundOf(intent, refund));
+        return ok({ object: 'list', url: '/v1/refunds', has_more: false, data });
       }),
   };
 }
@@ -133,13 +162,15 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
   const provider = { behaviour: 'answers' as Behaviour };
 
   function carryOut(request: IncomingMessage, form: Form): Answer {
-    const [, path = '', id = ''] =
-      /^(\/v1\/\w+(?=\/))\/([^/]+)/.exec(request.url ?? '') ?? /^(\/v1\/\w+)$/.exec(request.url ?? '') ?? [];
-    const rest = id === '' ? '' : `/:id${(request.url ?? '').slice(path.length + id.length + 1)}`;
+    const [url = '', query = ''] = (request.url ?? '').split('?');
+    const [, path = '', id = ''] = /^(\/v1\/\w+(?=\/))\/([^/]+)/.exec(url) ?? /^(\/v1\/\w+)$/.exec(url) ?? [];
+    const rest = id === '' ? '' : `/:id${url.slice(path.length + id.length + 1)}`;
     const route = routes[`${request.method} ${path}${rest}`];
     if (route === undefined) return refused('Unrecognized request URL', 404);
     const key = request.headers['idempotency-key'];
-    const answer = (typeof key === 'string' ? kept.get(key) : undefined) ?? route(form, id);
+    const answer =
+      (typeof key === 'string' ? kept.get(key) : undefined) ??
+      route(request.method === 'GET' ? new URLSearchParams(query) : form, id);
     if (typeof key === 'string') kept.set(key, answer);
     return answer;
   }
@@ -158,6 +189,12 @@ export async function fakeCardProvider(): Promise<FakeCardProvider> {
       const answer = carryOut(request, new URLSearchParams(body));
       if (provider.behaviour === 'waitsAfter') return void left.add(response);
       if (provider.behaviour === 'hangsUpAfter') return void response.destroy();
+      if (provider.behaviour === 'garblesAfter') {
+        response
+          .writeHead(200, { 'Content-Type': 'application/json' })
+          .end(requests.length % 2 === 0 ? 'null' : '"bad gateway"');
+        return;
+      }
       response
         .writeHead(answer.status, { 'Content-Type': 'application/json' })
         .end(JSON.stringify(answer.body));

@@ -9,7 +9,7 @@ import { createChanges } from '../../../../db/changes.ts';
 import type { Database } from '../../../../db/index.ts';
 import { withinTenant } from '../../../../http/asker.ts';
 import type { Context } from '../../../../http/context.ts';
-import { portCall } from '../../../../http/local-port.ts';
+import { portCall } from '../../../../http/port-call.ts';
 import { keys as keyHandlers } from '../../keys.ts';
 import { policies as policyHandlers } from '../../policies.ts';
 import { createRoom } from '../../room.ts';

@@ -80,6 +80,7 @@ const profiles: readonly Profile[] = levels.map((level, index) => ({
   judgments: [],
   reflexes: [],
   redaction: { method: 'placeholder', config: {} },
+  phone_regions: [],
   short_circuit: true,
   on_error: 'fail',
 }));
@@ -112,6 +113,7 @@ function rulesOf(name: string): ProfileRules | undefined {
     judgments: [],
     reflexes: [],
     redaction: { method: 'placeholder', config: {} },
+    phone_regions: [],
     short_circuit: true,
     on_error: 'fail',
   };

@@ -72,5 +72,16 @@ export const credentials: Readonly<Record<string, Make>> = {
     const unchecked = `${random.pick(['sk', 'plk', 'acme_key'])}_${random.pick(['live', 'test'])}_${random.characters(base62, 49)}`;
     return unchecked + checkDigits(unchecked);
   },
+  azure_client_secret: (random) =>
+    `${random.characters(base62, 3)}${random.digits(1)}Q~${random.characters(base62, 34)}`,
+  huggingface_token: (random) => `hf_${random.characters(base62, 34)}`,
+  grafana_token: (random) => `glsa_${random.characters(base62, 32)}_${random.characters(hex, 8)}`,
+  docker_token: (random) => `dckr_pat_${random.characters(base62, 27)}`,
+  shopify_token: (random) => `shpat_${random.characters(hex, 32)}`,
+  tailscale_key: (random) =>
+    `tskey-auth-k${random.characters(base62, 11)}CNTRL-${random.characters(base62, 32)}`,
+  databricks_token: (random) => `dapi${random.characters(hex, 32)}`,
+  basic_credentials: (random) =>
+    Buffer.from(`${random.characters(lowerLetters, 7)}:${random.characters(base62, 12)}`).toString('base64'),
   generic_assignment: password,
 };

@@ -156,6 +156,18 @@ export const aboutSecrets: Readonly<Record<string, readonly string[]>> = {
   ],
   connection_string: ['DATABASE_URL={}', 'The app connects to {} at start.', 'url: "{}"'],
   plinth_key: ['PLINTH_KEY={}', 'X-API-Key: {}', 'My key {} is refused.'],
+  azure_client_secret: ['AZURE_CLIENT_SECRET={}', '"clientSecret": "{}"', 'The secret {} expires soon.'],
+  huggingface_token: ['HF_TOKEN={}', 'login(token="{}")', 'token {} was refused'],
+  grafana_token: ['GRAFANA_TOKEN={}', 'Authorization: Bearer {}', 'The token {} is old.'],
+  docker_token: ['docker login -u acme -p {}', 'DOCKER_TOKEN={}', 'password: {}'],
+  shopify_token: ['X-Shopify-Access-Token: {}', 'SHOPIFY_TOKEN={}', 'We use {} for the shop.'],
+  tailscale_key: ['tailscale up --authkey {}', 'TS_AUTHKEY={}', 'The key {} joins the network.'],
+  databricks_token: ['DATABRICKS_TOKEN={}', 'token = {}', 'My token {} expired.'],
+  basic_credentials: [
+    'Authorization: Basic {}',
+    '"Authorization": "Basic {}"',
+    '-H "authorization: Basic {}" \\',
+  ],
   generic_assignment: [
     'password={}',
     'DB_PASSWORD: "{}"',

@@ -31,6 +31,12 @@ const draft = (action: Action): Draft => ({
 const actions: Action[] = ['log', 'flag', 'redact', 'block'];
 const decisions = ['allow', 'flag', 'redact', 'block'];
 
+test('a placeholder that stands in the text is not used for another value', async () => {
+  const by = rules({ awareness: [{ primitive: awareness() }] });
+  const { redacted } = await scanText('[EMAIL_1] and [EMAIL_3] of a@b.org, c@d.org, A@B.org, [NAME_2]', by);
+  expect(redacted).toBe('[EMAIL_1] and [EMAIL_3] of [EMAIL_2], [EMAIL_4], [EMAIL_2], [NAME_2]');
+});
+
 test('of any two actions the stronger decides', () => {
   for (const [a, first] of actions.entries())
     for (const [b, second] of actions.entries())

@@ -1,12 +1,11 @@
 import type { FindingLayer } from '../../../../../generated/safety/types.ts';
 import type { Draft } from '../draft.ts';
-import { masked } from '../forms/index.ts';
 import type { EngineFinding, MessageSpan, ScanInput } from '../types.ts';
 import { strengthOf } from './decision.ts';
+import type { PreviewOf } from './previews.ts';
 
 /** The most findings of a result. */
 const mostFindings = 200;
-const longestMatch = 64;
 const longestMessage = 500;
 const longestType = 128;
 
@@ -25,17 +24,29 @@ export interface Listed {
   readonly truncated: boolean;
 }
 
-/** The findings that are listed. If there are too many, those with the strongest actions are. */
-export function listed(drafts: readonly Draft[], input: ScanInput): Listed {
-  const truncated = drafts.length > mostFindings;
-  const kept = truncated ? strongest(drafts) : [...drafts];
+/** The findings that are to be listed. If there are too many, those with the strongest actions are. */
+export function listed(drafts: readonly Draft[], input: ScanInput, previewOf: PreviewOf): Listed {
+  const wanted = wantedOf(drafts, input);
+  const truncated = wanted.length > mostFindings;
+  const kept = truncated ? strongest(wanted) : [...wanted];
   kept.sort(
     (a, b) =>
       order.indexOf(a.layer) - order.indexOf(b.layer) ||
       (a.span?.[0] ?? -1) - (b.span?.[0] ?? -1) ||
       b.score - a.score,
   );
-  return { findings: kept.map((draft) => findingOf(draft, input)), truncated };
+  return { findings: kept.map((draft) => findingOf(draft, input, previewOf)), truncated };
+}
+
+/** What a request asks to see of the findings; all of them have decided. */
+function wantedOf(drafts: readonly Draft[], { detectors, minScore = 0 }: ScanInput): readonly Draft[] {
+  if (detectors === undefined && minScore === 0) return drafts;
+  const ids = detectors && new Set(detectors);
+  return drafts.filter(
+    (draft) =>
+      isOfScan(draft) ||
+      (draft.score >= minScore && (ids === undefined || draft.layer !== 'awareness' || ids.has(draft.type))),
+  );
 }
 
 /** What the engine says of the scan itself, and then the first findings of each strength, the strongest first, in one pass. */
@@ -52,7 +63,7 @@ function strongest(drafts: readonly Draft[]): Draft[] {
 /** Whether a finding says that the scan did not go as it should. */
 const isOfScan = ({ source, type }: Draft) => source === 'engine' && type.startsWith('engine.');
 
-function findingOf(draft: Draft, { text, messages }: ScanInput): EngineFinding {
+function findingOf(draft: Draft, { messages }: ScanInput, previewOf: PreviewOf): EngineFinding {
   const { layer, source, severity, score, action, details } = draft;
   const place = draft.span === undefined ? undefined : placeOf(draft.span, messages);
   return {
@@ -65,21 +76,10 @@ function findingOf(draft: Draft, { text, messages }: ScanInput): EngineFinding {
     message: draft.message.slice(0, longestMessage),
     start: place?.start ?? null,
     end: place?.end ?? null,
-    match: draft.span === undefined ? '' : previewOf(draft, text),
+    match: previewOf(draft),
     details,
     ...(place?.message !== undefined && { message_index: place.message }),
   };
-}
-
-/** A preview of what was found, which masks personal data and secrets. */
-function previewOf({ span, type, isMasked }: Draft, text: string): string {
-  const raw = text.slice(span![0], Math.min(span![1], span![0] + 1_024));
-  const preview = isMasked ? masked(type, raw) : raw;
-  if (preview.length <= longestMatch) return preview;
-  // A pair of surrogates is not divided.
-  const end = longestMatch - 1;
-  const cut = (preview.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end;
-  return `${preview.slice(0, cut)}…`;
 }
 
 /** A place in the text, or in the message in which it begins. */

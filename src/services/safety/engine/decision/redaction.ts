@@ -23,6 +23,7 @@ const longestLabel = 32;
 /** Parts of at most this many letters and digits are masked as a whole. */
 const shortest = 6;
 const usualKept = 4;
+const placeholder = /\[[A-Z0-9_]{1,32}_[1-9][0-9]{0,6}\]/g;
 /** The characters that are masked in a step. */
 const charactersPerStep = 2_048;
 
@@ -31,7 +32,9 @@ export class Redactor {
   readonly vaulted: Vaulted[] = [];
   readonly #input: ScanInput;
   readonly #numbers = new Map<string, Map<string, number>>();
+  readonly #last = new Map<string, number>();
   readonly #stored = new Set<string>();
+  #written: ReadonlySet<string> | undefined;
 
   constructor(input: ScanInput) {
     this.#input = input;
@@ -86,8 +89,18 @@ export class Redactor {
     let numbers = this.#numbers.get(label);
     if (numbers === undefined) this.#numbers.set(label, (numbers = new Map<string, number>()));
     let number = numbers.get(normalised);
-    if (number === undefined) numbers.set(normalised, (number = numbers.size + 1));
+    if (number !== undefined) return number;
+    // What the text itself writes, such as an answer about a redacted text, already stands for another value.
+    number = (this.#last.get(label) ?? 0) + 1;
+    while (this.#placeholders().has(`[${label}_${number}]`)) number++;
+    this.#last.set(label, number);
+    numbers.set(normalised, number);
     return number;
+  }
+
+  /** The placeholders that stand in the text already. */
+  #placeholders(): ReadonlySet<string> {
+    return (this.#written ??= new Set(this.#input.text.match(placeholder)));
   }
 
   #vault(label: string, raw: string): string {
@@ -183,13 +196,13 @@ export async function withReplacements(
   return `${parts.join('')}${pieces.join('')}${text.slice(at, to)}`;
 }
 
-/** The index of the first replacement that ends after a position. */
-function firstEndingAfter(replacements: readonly Replacement[], position: number): number {
+/** The index of the first part that ends after a position; parts do not overlap. */
+export function firstEndingAfter(parts: readonly { readonly end: number }[], position: number): number {
   let low = 0;
-  let high = replacements.length;
+  let high = parts.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (replacements[middle]!.end <= position) low = middle + 1;
+    if (parts[middle]!.end <= position) low = middle + 1;
     else high = middle;
   }
   return low;

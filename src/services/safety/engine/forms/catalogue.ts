@@ -28,7 +28,7 @@ const forms: readonly (readonly [
     'phone number',
     0.85,
     'numbering plan',
-    'phone, telephone, tel, mobile, cell, cellphone, call, whatsapp, fax, telefon, handy, mobil, téléphone, portable, teléfono, móvil, telefono, cellulare, telefone, celular, telefoon, mobiel, telefonnummer, rufnummer, 电话, 手机, 電話, 전화',
+    'phone, telephone, tel, mobile, cell, cellphone, call, whatsapp, fax, telefon, handy, mobil, téléphone, portable, teléfono, móvil, telefono, cellulare, telefone, celular, telefoon, mobiel, telefonnummer, rufnummer, tél, tlf, gsm, hotline, durchwahl, тел, телефон, моб, мобильный, τηλ, τηλέφωνο, هاتف, الهاتف, جوال, फोन, โทร, 电话, 手机, 電話, 전화',
   ],
   ['ip_address', 'IP address', 0.7, 'address syntax', ''],
   ['mac_address', 'MAC address', 0.7, null, ''],

@@ -29,9 +29,9 @@ const noPause = (): Promise<void> => Promise.resolve();
 
 /** Recognises what the wanted detectors find, without overlaps, by its start. */
 export async function recognise(request: FormsRequest): Promise<Recognised[]> {
-  const { text, detectors: wanted, region, pause = noPause } = request;
+  const { text, detectors: wanted, pause = noPause } = request;
   const plain = plainText(text);
-  const scan = new Scan(plain.text, wanted, scoring, region);
+  const scan = new Scan(plain.text, wanted, scoring, request);
   await scanText(scan, pause);
   if (scan.wants('pii.person_name')) await recogniseNames(scan, pause);
   const recognised: Recognised[] = [];

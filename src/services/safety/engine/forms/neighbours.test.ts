@@ -99,6 +99,8 @@ describe('disguises', () => {
     ['soft hyphens', '4111\u00ad1111\u00ad1111\u00ad1111'],
     ['zero-width spaces', [...'4111111111111111'].join('\u200b')],
     ['non-breaking spaces', '4111\u00a01111\u00a01111\u00a01111'],
+    ['Hangul fillers', '4111\u31641111\uffa01111\u115f1111'],
+    ['blank braille patterns', '4111\u28001111\u28001111\u28001111'],
     ['typographic hyphens', '4111‑1111‑1111‑1111'],
   ])('sees through %s', async (_, value) => {
     expect(await found(`Card ${value}.`)).toEqual([['pii.credit_card', value, 0.99]]);

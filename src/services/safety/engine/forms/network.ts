@@ -6,9 +6,19 @@ import type { Scan } from '../recognition/scan.ts';
 const hex = digit | hexLetter;
 const longestIpv6 = 39;
 const macLength = 17;
-/** Of addresses that belong to no person: private, loopback, reserved, and numbers of a version or a section. */
+/** Of addresses that belong to no person: private, loopback and reserved ones. */
 const weakBase = 0.4;
-const sectionWords = /(?:^|[^a-z])(?:v|version|release|section|chapter|clause|firmware|kernel) {0,2}$/i;
+/** Of the numbers of versions and sections. */
+const sectionBase = 0.2;
+/** Addresses are rarely as small as the numbers of sections are. */
+const largestOfSections = 31;
+const mostBefore = 48;
+const sectionWords =
+  /(?:^|[^a-z])(?:v|ver|versions?|releases?|sect?|sections?|chapters?|clauses?|para|paragraphs?|articles?|annex|appendix|tables?|figures?|fig|rules?|requirements?|firmware|kernel|abschnitt|kapitel|ziffer|artikel|chapitre|sección|capítulo)[.:]? {0,2}$|§ {0,2}$|(?:[<>=~!]=|[~^]|~>) ?$/i;
+const addressWords =
+  /(?:^|[^a-z])(?:ips?|ipv4|addr|address|addresses|adresse|hosts?|hostname|server|client|dns|gateway|ping|peer|remote|proxy|router)(?:[^a-z][^\n]{0,24})?$/i;
+/** Servers that everybody asks for names. */
+const resolvers = new Set(['1.1.1.1', '1.0.0.1', '4.2.2.1', '4.2.2.2', '8.8.8.8', '8.8.4.4', '9.9.9.9']);
 
 /** Recognises four numbers joined by dots, from the first on. */
 export function recogniseIpv4(scan: Scan, start: number): void {
@@ -25,10 +35,29 @@ export function recogniseIpv4(scan: Scan, start: number): void {
   if ((!isBlock && !scan.ends(end)) || text.charAt(end) === '_') return;
   const address = text.slice(start, end);
   if (!isIPv4(address)) return;
-  const isVersion =
-    (text.charAt(start - 1) === '/' && (classOf(text.charCodeAt(start - 2)) & letter) !== 0) ||
-    sectionWords.test(text.slice(Math.max(0, start - 12), start));
-  scan.add('pii.ip_address', start, end, address, isVersion ? weakBase : baseOf(address));
+  const isNetwork = isBlock || /^:[0-9]/.test(text.slice(end, end + 2));
+  scan.add(
+    'pii.ip_address',
+    start,
+    end,
+    address,
+    !isNetwork && isSection(scan, start, address) ? sectionBase : baseOf(address),
+  );
+}
+
+/** Whether four numbers are those of a version or a section: by what stands before them, or because all are small. */
+function isSection(scan: Scan, start: number, address: string): boolean {
+  const { text } = scan;
+  const before = text.slice(Math.max(0, start - mostBefore), start);
+  scan.work += before.length;
+  if (text.charAt(start - 1) === '/' && (classOf(text.charCodeAt(start - 2)) & letter) !== 0) return true;
+  if (sectionWords.test(before)) return true;
+  return (
+    address.split('.').every((group) => Number(group) <= largestOfSections) &&
+    baseOf(address) === undefined &&
+    !resolvers.has(address) &&
+    !addressWords.test(before)
+  );
 }
 
 /** Recognises an IPv6 or a MAC address around a colon; what was looked at is not looked at again. */

@@ -21,37 +21,60 @@ interface Candidate {
 
 /** Recognises a number with its country code, from its `+` or its `00`. */
 export function recogniseInternationalPhone(scan: Scan, start: number): void {
+  const { text } = scan;
   if (start < scan.pastPhone || !scan.begins(start)) return;
-  const prefix = scan.text.charAt(start) === '+' ? 1 : 2;
+  const prefix = text.charAt(start) === '+' ? 1 : 2;
   for (const { end, digits } of candidates(scan, start + prefix))
     if (isInternationalLength(digits)) {
-      const number = parsed(scan, `+${scan.text.slice(start + prefix, end)}`);
+      const number = parsed(scan, `+${text.slice(start + prefix, end)}`);
       if (number === undefined) continue;
       scan.pastPhone = end;
       // Any number may begin with two zeros.
-      scan.add('pii.phone', start, end, number, prefix === 1 ? undefined : weakBase);
+      scan.add('pii.phone', opened(text, start, end), end, number, prefix === 1 ? undefined : weakBase);
       return;
     }
 }
 
-/** Recognises a number of the region, from its first digit or the parenthesis before it. */
+/**
+ * Where a number begins, with the parenthesis that only belongs to its country code: `(+49) 30 901820`.
+ */
+function opened(text: string, start: number, end: number): number {
+  if (text.charAt(start - 1) !== '(') return start;
+  const number = text.slice(start, end);
+  return number.indexOf(')') >= 0 && !/^[^)]*\(/.test(number) ? start - 1 : start;
+}
+
+/**
+ * Recognises a number as it is dialled inside its country, from its first digit or the parenthesis before it: of the region of the
+ * text, or of one of the app's regions where a word says that it is one.
+ */
 export function recogniseNationalPhone(scan: Scan, start: number): void {
-  const { text, region, row } = scan;
-  if (region === undefined || !isCountry(region) || start < scan.pastPhone || !scan.begins(start)) return;
+  const { text, row } = scan;
+  if (!scan.hasRegions || start < scan.pastPhone || !scan.begins(start)) return;
   if (start < row.end && row.beginnings === mostBeginnings) return;
   if (/[+,.:]/.test(text.charAt(start - 1)) && /[0-9+]/.test(text.slice(start - 2, start))) return;
   const ends = candidates(scan, start);
   if (ends.length === 0) return;
   if (start >= row.end) Object.assign(row, { end: ends[0]!.end, beginnings: 0 });
   row.beginnings++;
+  if (scan.region !== undefined && isCountry(scan.region) && addNational(scan, start, ends, scan.region))
+    return;
+  if (scan.phoneRegions.length === 0 || !scan.isNamed('pii.phone', start, ends[0]!.end)) return;
+  for (const region of scan.phoneRegions)
+    if (region !== scan.region && isCountry(region) && addNational(scan, start, ends, region)) return;
+}
+
+/** Adds the longest candidate that is a number of the region, if any is. */
+function addNational(scan: Scan, start: number, ends: readonly Candidate[], region: CountryCode): boolean {
   for (const { end, digits } of ends)
     if (isNationalLength(digits, region)) {
-      const number = parsed(scan, text.slice(start, end), region);
+      const number = parsed(scan, scan.text.slice(start, end), region);
       if (number === undefined) continue;
       scan.pastPhone = end;
       scan.add('pii.phone', start, end, number, weakBase);
-      return;
+      return true;
     }
+  return false;
 }
 
 /** The number in E.164, if the numbering plan knows it. */

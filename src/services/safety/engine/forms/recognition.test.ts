@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectors } from './index.ts';
+import { detectors, recognise } from './index.ts';
 import { found, valuesOf } from './testing.ts';
 
 /** By detector: values that are found whole, with the score they have without context, and values that are not found. */
@@ -11,6 +11,13 @@ const forms: Record<string, { right: (readonly [value: string, score: number])[]
       ['müller@bücher.example', 0.95],
       ['a@xn--bcher-kva.example', 0.95],
       [`${'a'.repeat(64)}@example.org`, 0.95],
+      ['rene\u0301.é@e\u0301xample.org', 0.95],
+      ['Nguyễn@example.org', 0.95],
+      ['अजय@डाटा.भारत', 0.95],
+      ['مثال@بريد.شبكة', 0.95],
+      ['用户@例子.中国', 0.95],
+      ['홍길동@예시.한국', 0.95],
+      ['foo..bar.@docomo.ne.jp', 0.95],
     ],
     wrong: [
       'a@b',
@@ -62,6 +69,8 @@ const forms: Record<string, { right: (readonly [value: string, score: number])[]
   ip_address: {
     right: [
       ['8.8.8.8', 0.7],
+      ['84.7.6.1', 0.7],
+      ['7.6.1.1', 0.2],
       ['2001:4860:4860::8888', 0.7],
       ['10.0.0.1', 0.4],
       ['127.0.0.1', 0.4],
@@ -291,9 +300,68 @@ describe.each(Object.entries(forms))('pii.%s', (name, { right, wrong }) => {
 it('names every detector once, by its id', () => {
   const ids = detectors.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)].sort());
-  expect(ids).toHaveLength(63);
+  expect(ids).toHaveLength(71);
   for (const { description, context_words } of detectors) {
     expect(description).toMatch(/^[A-Z]/);
     expect(context_words.length).toBeLessThanOrEqual(64);
   }
+});
+
+it.each([
+  ['メールはfoo..bar.@docomo.ne.jpまで。', 'foo..bar.@docomo.ne.jp'],
+  ['連絡は用户@例子.中国までお願いします', '用户@例子.中国'],
+  ['メールはjohn@example.comまで', 'john@example.com'],
+  ['연락은 john@example.com으로', 'john@example.com'],
+  ['サーバーtaro@例え.jpへ', 'taro@例え.jp'],
+  ['लिखें अजय@डाटा.भारत।', 'अजय@डाटा.भारत'],
+  ['foo..bar@example.com', 'bar@example.com'],
+  [String.raw`{"body":"{\"to\":\"Hi,\njohn@example.com\"}"}`, 'john@example.com'],
+])('finds the address in %s, and nothing of the sentence', async (text, address) => {
+  expect(await valuesOf('pii.email', text)).toEqual([address]);
+});
+
+it('takes an accent behind its letter for that of the letter', async () => {
+  const one = (text: string) => recognise({ text, detectors: new Set(['pii.email']) });
+  const [whole] = await one('rené@example.com');
+  const [divided] = await one('RENE\u0301@example.com');
+  expect(divided).toMatchObject({ normalised: whole!.normalised, start: 0, end: 17 });
+});
+
+it.each([
+  ['sections [7.6.1.1](#a) and [11.6.2.2](#b)', undefined],
+  ['see § 84.76.61.10', undefined],
+  ['zlib 1.2.13.1', undefined],
+  ['requires >=84.76.61.10', undefined],
+  ['the IP 7.6.1.1', '7.6.1.1'],
+  ['host: 7.6.1.1', '7.6.1.1'],
+  ['net 7.6.1.1/24', '7.6.1.1'],
+  ['http://7.6.1.1:8080/', '7.6.1.1'],
+  ['from 84.76.61.10', '84.76.61.10'],
+])('tells addresses from numbers of sections and versions in %s', async (text, address) => {
+  expect(await valuesOf('pii.ip_address', text)).toEqual(address === undefined ? [] : [address]);
+});
+
+describe('phone numbers', () => {
+  const phoneRegions = ['DE', 'US', 'GB'];
+
+  it.each([
+    ['Phone: 030 901820', '030 901820'],
+    ['Tel. (030) 901820', '(030) 901820'],
+    ['Call me at 212-456-7890', '212-456-7890'],
+    ['電話 020 7946 0958', '020 7946 0958'],
+    ['we sold 030 901820 pieces', undefined],
+    ['the ratio is 212-456-7890', undefined],
+  ])('of the regions that are listed are found in %s if a word says so', async (text, number) => {
+    expect(await valuesOf('pii.phone', text, 0.5, { phoneRegions })).toEqual(number ? [number] : []);
+    expect(await valuesOf('pii.phone', text, 0.5)).toEqual([]);
+  });
+
+  it.each([
+    ['call (+49) 30 901820 now', '(+49) 30 901820'],
+    ['call (office: (+49) 30 901820)', '(+49) 30 901820'],
+    ['call (+1 (212) 456-7890)', '+1 (212) 456-7890'],
+    ['call (+1 212-456-7890)', '+1 212-456-7890'],
+  ])('in %s have both their parentheses', async (text, number) => {
+    expect(await valuesOf('pii.phone', text)).toEqual([number]);
+  });
 });

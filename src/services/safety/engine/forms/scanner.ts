@@ -2,10 +2,12 @@
  * The pass over the text. It stops at every run of letters and digits and at the few signs that forms have inside, and asks the
  * recognisers that may begin there. Each of these looks at a bounded piece of the text, so the whole is linear.
  */
-import { recogniseAssignment } from '../secrets/assignments.ts';
-import { recognisePrivateKey } from '../secrets/private-keys.ts';
+import { recogniseAssignment, recogniseElement, recogniseOption } from '../secrets/assignments.ts';
+import { isBasic, recogniseBasic, recogniseUserOption } from '../secrets/basic.ts';
+import { recogniseEncodedKey, recognisePrivateKey } from '../secrets/private-keys.ts';
 import {
   mayBeRunToken,
+  recogniseAzureSecret,
   recognisePlinthKey,
   recogniseRunToken,
   recogniseSlackWebhook,
@@ -67,6 +69,10 @@ class Questions {
     let end = start;
     let kinds = 0;
     for (let bits = 0; (bits = classOf(text.charCodeAt(end)) & alphanumeric) !== 0; end++) kinds |= bits;
+    if (this.#wants.pem && text.charCodeAt(start) === 0x4c && end - start > 8) {
+      const after = recogniseEncodedKey(this.#scan, start);
+      if (after > start) return after;
+    }
     if ((kinds & digit) === 0) return this.#word(start, end, kinds);
     if (end - start > longestRun) return this.#webToken(start, end);
     if (kinds === digit) this.#digits(start, end);
@@ -80,6 +86,7 @@ class Questions {
     const wants = this.#wants;
     const next = text.charCodeAt(end);
     if (wants.tokens && (next === 95 || next === 45 || next === 46)) recogniseToken(scan, start, end);
+    if (wants.basic && isBasic(text, start, end)) recogniseBasic(scan, end);
     if (wants.mac && next === 45 && mayBeginMac(text, start, end)) recogniseMac(scan, start);
     if (kinds === lower) return this.#webToken(start, end);
     if (wants.tokens && mayBeRunToken(text, start)) recogniseRunToken(scan, start, end);
@@ -151,7 +158,15 @@ class Questions {
         if (wants.phone) recogniseNationalPhone(scan, at);
         break;
       case 0x2d: // -
+        if (wants.assignment) recogniseOption(scan, at);
+        if (wants.basic) recogniseUserOption(scan, at);
         if (wants.pem) return Math.max(at + 1, recognisePrivateKey(scan, at));
+        break;
+      case 0x3c: // <
+        if (wants.assignment) recogniseElement(scan, at);
+        break;
+      case 0x7e: // ~
+        if (wants.azureSecret) recogniseAzureSecret(scan, at);
         break;
     }
     return at + 1;

@@ -8,13 +8,13 @@ import {
   runStart,
 } from '../recognition/characters.ts';
 import type { Scan } from '../recognition/scan.ts';
+import { isPlaceholderPassword } from '../secrets/placeholders.ts';
 
 const longestScheme = 24;
 const longestAuthority = 512;
 const longestUrl = 1_024;
 /** Schemes whose credentials are those of a visitor; all others lead to databases, queues and the like. */
 const webSchemes = new Set(['http', 'https', 'ftp', 'ftps', 'sftp', 'ssh', 'git', 'ws', 'wss', 'svn']);
-const placeholders = /^[*.<>{}$[\]%#]|^x{3}|^your|^(?:password|passwd|pass|pwd|pw|secret|changeme|token)$/i;
 
 /** Recognises the credentials in a URL, from the colon of its `://` on. */
 export function recogniseUrl(scan: Scan, colon: number): void {
@@ -30,11 +30,13 @@ export function recogniseUrl(scan: Scan, colon: number): void {
     if (unit === 64) sign = at;
     else if (unit === 58 && divider < 0) divider = at;
   }
+  // In JSON within JSON, a backslash escapes the quotation mark behind the URL.
+  while (at > from && text.charCodeAt(at - 1) === 92) at--;
   scan.work += at - scheme;
   scan.pastUrl = at;
   if (scheme === colon || sign < 0 || divider < 0 || divider > sign) return;
   const password = text.slice(divider + 1, sign);
-  if (password === '' || placeholders.test(password)) return;
+  if (password === '' || isPlaceholderPassword(password)) return;
   const isWeb = webSchemes.has(text.slice(scheme, colon).toLowerCase());
   if (isWeb && scan.wants('pii.url_credentials'))
     scan.add('pii.url_credentials', from, sign, text.slice(from, sign).normalize('NFC'));
@@ -67,7 +69,7 @@ const endsAuthority = (unit: number): boolean =>
 function urlEnd(text: string, from: number): number {
   const last = Math.min(text.length, from + longestUrl);
   let at = from;
-  while (at < last && text.charCodeAt(at) > 32 && !/["'`<>)\]},;]/.test(text.charAt(at))) at++;
+  while (at < last && text.charCodeAt(at) > 32 && !/["'`<>)\]},;\\]/.test(text.charAt(at))) at++;
   while (at > from && (classOf(text.charCodeAt(at - 1)) & dot) !== 0) at--;
   return at;
 }

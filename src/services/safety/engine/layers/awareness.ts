@@ -10,7 +10,7 @@ import { groupsBelow } from '../rules/built-in.ts';
 import { rounded } from '../rules/weights.ts';
 import type { AwarenessRule, ProfileRules } from '../types.ts';
 import { wordsOf } from '../text/words.ts';
-import { applies, isEnough, type LayerRun } from './layer.ts';
+import { applies, type LayerRun } from './layer.ts';
 
 /** One awareness in one scan. */
 interface Use {
@@ -52,15 +52,14 @@ function useOf(rule: AwarenessRule, rules: ProfileRules, facts: Facts, push: (dr
       ? ({ method: 'vault', config: {} } as const)
       : (primitive.redaction ?? rules.redaction);
   const threshold = rule.threshold ?? primitive.threshold;
-  const wanted = facts.input.detectors && new Set(facts.input.detectors);
   const allowed = allowedForms(primitive.allow_list);
   return {
     rule,
     facts,
     threshold,
     add(found, detector) {
-      const { type, score, span, normalised } = found;
-      if (!isEnough(score, detector?.threshold ?? threshold, facts) || (wanted && !wanted.has(type))) return;
+      const { score, span, normalised } = found;
+      if (score < (detector?.threshold ?? threshold)) return;
       if (span && isAllowed(allowed, facts.text.slice(...span), normalised)) return;
       facts.pace.spend(unitsPerFinding);
       const isRedacted = action === 'redact' || action === 'vault';

@@ -5,7 +5,7 @@ import type { Facts } from '../facts.ts';
 import { wordsOf } from '../text/words.ts';
 import type { InstinctRule } from '../types.ts';
 import { folded } from '../views/folding.ts';
-import { applies, isEnough, type LayerRun } from './layer.ts';
+import { applies, type LayerRun } from './layer.ts';
 
 /** Attack reflexes. */
 export const runInstincts: LayerRun = async ({ rules, facts, progress }) => {
@@ -16,8 +16,7 @@ export const runInstincts: LayerRun = async ({ rules, facts, progress }) => {
     const { name, category, sensitivity, action: own } = rule.primitive;
     const strategies = strategiesOf(rule);
     const found = await assess(category, strategies, evidence, facts.pace);
-    if (!isEnough(found.score, thresholds[rule.sensitivity ?? sensitivity], facts) || found.score === 0)
-      continue;
+    if (found.score < thresholds[rule.sensitivity ?? sensitivity] || found.score === 0) continue;
     const action = rule.action ?? own;
     progress.drafts.push({
       layer: 'instinct',

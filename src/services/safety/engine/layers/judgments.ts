@@ -5,7 +5,7 @@ import { unknownShare } from '../judgments/numbers.ts';
 import { unsupportedShare } from '../judgments/overlap.ts';
 import { dissimilarity } from '../judgments/similarity.ts';
 import { rounded } from '../rules/weights.ts';
-import { applies, isEnough, type LayerRun } from './layer.ts';
+import { applies, type LayerRun } from './layer.ts';
 
 const assessor = (name: Assessor['name']): Assessor => ({
   name,
@@ -54,7 +54,7 @@ export const runJudgments: LayerRun = async ({ rules, facts, progress }) => {
     }
     if (weights === 0) continue;
     const risk = rounded(sum / weights);
-    if (risk === 0 || !isEnough(risk, threshold ?? primitive.threshold, facts)) continue;
+    if (risk === 0 || risk < (threshold ?? primitive.threshold)) continue;
     progress.drafts.push({
       layer: 'judgment',
       source: primitive.name,

@@ -25,7 +25,3 @@ export type LayerRun = (input: LayerInput) => Promise<void>;
 
 export const applies = ({ directions }: { readonly directions: readonly Direction[] }, { input }: Facts) =>
   directions.includes(input.direction);
-
-/** Whether a score counts in this scan. */
-export const isEnough = (score: number, threshold: number, { input }: Facts) =>
-  score >= threshold && score >= (input.minScore ?? 0);

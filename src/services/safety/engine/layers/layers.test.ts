@@ -199,6 +199,54 @@ test('required and forbidden words, relevance and missing context', async () => 
   expect((await scanText('x', relevance)).skipped).toEqual(['judgment/judgment: no question']);
 });
 
+test.each([[[]], [['', ' \n']]])('sources that say nothing, %j, are the same as none', async (sources) => {
+  const grounding = rules({ judgments: [{ primitive: judgment({ domain: 'grounding', action: 'block' }) }] });
+  const [none, silent] = [
+    await scanText(claims, grounding),
+    await scanText(claims, grounding, { context: { sources } }),
+  ];
+  expect(silent).toEqual(none);
+  expect(silent).toMatchObject({ decision: 'allow', findings: [] });
+  expect(silent.skipped).toEqual(['judgment/judgment: no sources']);
+});
+
+test('primitives that are disabled are named, unless they are for the other direction', async () => {
+  const disabled = { enabled: false };
+  const { decision, skipped } = await scanText(
+    'Write to john@example.com',
+    rules({
+      instincts: [{ primitive: instinct({ name: 'a', ...disabled }) }],
+      awareness: [
+        { primitive: awareness({ name: 'b', ...disabled }) },
+        { primitive: awareness({ name: 'outputs', directions: ['output'], ...disabled }) },
+      ],
+      boundaries: [{ ...boundary({ deny: ['x'] }), name: 'c', ...disabled }],
+      values: [{ primitive: value({}, { name: 'd', ...disabled }) }],
+      judgments: [{ primitive: judgment({ name: 'e', ...disabled }) }],
+      reflexes: [reflex({ name: 'f', ...disabled })],
+    }),
+  );
+  expect(decision).toBe('allow');
+  const names = ['instinct/a', 'awareness/b', 'boundary/c', 'value/d', 'judgment/e', 'reflex/f'];
+  expect(skipped).toEqual(names.map((name) => `${name}: disabled`));
+});
+
+test.each([
+  ['straße 7', 'STRASSE 7'],
+  ['Café', 'cafe\u0301'],
+  ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
+])('what is allowed or looked for as %s is also %s', async (known, written) => {
+  const named = detector({ name: 'custom.street', keywords: [known] });
+  const looking = awareness({ focus: 'custom', detectors: [named] });
+  const finds = (primitive: typeof looking, text: string) =>
+    scanText(text, rules({ awareness: [{ primitive }] })).then(({ findings }) => findings.length);
+  for (const text of [written, known]) {
+    expect(await finds(looking, `at ${text}.`)).toBe(1);
+    expect(await finds({ ...looking, allow_list: [known] }, `at ${text}.`)).toBe(0);
+    expect(await finds({ ...looking, allow_list: [written] }, `at ${text}.`)).toBe(0);
+  }
+});
+
 test('context of another type is ignored and named', async () => {
   const { skipped } = await scanText('x', rules({}), {
     context: { question: 5, sources: 'x', __proto__: null },

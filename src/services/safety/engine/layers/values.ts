@@ -2,7 +2,7 @@ import type { Principle, ValueRule } from '../../../../../generated/safety/types
 import type { Scored } from '../awareness/topics.ts';
 import type { Facts } from '../facts.ts';
 import { noisyOr, rounded } from '../rules/weights.ts';
-import { applies, isEnough, type LayerRun } from './layer.ts';
+import { applies, type LayerRun } from './layer.ts';
 
 const categories: Readonly<Record<Principle, readonly string[]>> = {
   toxicity: ['insult', 'profanity', 'threat', 'harassment', 'hate'],
@@ -24,7 +24,7 @@ export const runValues: LayerRun = async ({ rules, facts, progress }) => {
     const action = override ?? primitive.action;
     for (const rule of primitive.rules) {
       const found = await worstOf(rule, facts);
-      if (found === undefined || !isEnough(found.score, threshold ?? rule.threshold, facts)) continue;
+      if (found === undefined || found.score < (threshold ?? rule.threshold)) continue;
       progress.drafts.push({
         layer: 'value',
         source: primitive.name,

@@ -15,7 +15,15 @@ export type Condition =
   | { readonly op: 'or' | 'and'; readonly terms: readonly Condition[] }
   | { readonly op: 'not'; readonly term: Condition }
   | { readonly op: 'flag'; readonly name: string }
-  | { readonly op: Operator; readonly left: Operand; readonly right: Operand };
+  | Comparison;
+
+export interface Comparison {
+  readonly op: Operator;
+  readonly left: Operand;
+  readonly right: Operand;
+  /** Where it begins in the text, from 0. */
+  readonly at: number;
+}
 
 export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'matches';
 
@@ -105,7 +113,7 @@ class Parser {
     const right = this.#operand();
     const isText = right.kind === 'literal' && typeof right.value === 'string';
     if (sign.text === 'matches' && !isText) this.#refuse('"matches" needs a pattern in quotes', target.at);
-    return { op: sign.text as Operator, left, right };
+    return { op: sign.text as Operator, left, right, at: begin.at };
   }
 
   #operand(): Operand {

@@ -16,10 +16,15 @@ export type Test = (situation: Situation) => Steps<boolean>;
 /** Longer texts of the context match no pattern, because the search cannot be interrupted. */
 const longestMatched = 65_536;
 
-const orders = [
+/** The words that have an order, lowest first. */
+export const orders = [
   ['info', 'warning', 'error', 'critical'],
   ['allow', 'flag', 'redact', 'block'],
-];
+] as const satisfies readonly (readonly string[])[];
+
+/** Whether a value is one of the words that have an order. */
+export const isOrdered = (value: unknown): boolean =>
+  orders.some((words: readonly unknown[]) => words.includes(value));
 
 /** Compiles a condition. Comparisons with a missing value are false. */
 export function compileCondition(condition: Condition): Test {
@@ -62,11 +67,11 @@ export function compileCondition(condition: Condition): Test {
     default: {
       const left = compileOperand(condition.left);
       const right = compileOperand(condition.right);
-      const compare = compileOperator(condition.op);
+      const { op } = condition;
       return function* (situation) {
         const [a, b] = [left(situation), right(situation)];
         yield;
-        return a !== undefined && b !== undefined && compare(a, b);
+        return a !== undefined && b !== undefined && compares(op, a, b);
       };
     }
   }
@@ -88,24 +93,24 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return value ?? undefined;
 }
 
-function compileOperator(op: Exclude<Operator, 'matches'>): (a: unknown, b: unknown) => boolean {
+/** Whether a comparison of two values that are there is true. */
+export function compares(op: Exclude<Operator, 'matches'>, a: unknown, b: unknown): boolean {
   switch (op) {
     case '==':
-      return isEqual;
+      return isEqual(a, b);
     case '!=':
-      return (a, b) => !isEqual(a, b);
+      return !isEqual(a, b);
     case 'in':
-      return (a, b) => Array.isArray(b) && b.some((member) => isEqual(a, member));
-    default:
-      return (a, b) => {
-        const difference = differenceOf(a, b);
-        if (difference === undefined) return false;
-        return (
-          (op.startsWith('<') && difference < 0) ||
-          (op.startsWith('>') && difference > 0) ||
-          (op.endsWith('=') && difference === 0)
-        );
-      };
+      return Array.isArray(b) && b.some((member) => isEqual(a, member));
+    default: {
+      const difference = differenceOf(a, b);
+      if (difference === undefined) return false;
+      return (
+        (op.startsWith('<') && difference < 0) ||
+        (op.startsWith('>') && difference > 0) ||
+        (op.endsWith('=') && difference === 0)
+      );
+    }
   }
 }
 
@@ -113,9 +118,10 @@ function compileOperator(op: Exclude<Operator, 'matches'>): (a: unknown, b: unkn
 export const isEqual = (a: unknown, b: unknown) => a === b && typeof a !== 'object';
 
 /** The difference of two numbers, or of two words of one order; undefined when they cannot be compared. */
-function differenceOf(a: unknown, b: unknown): number | undefined {
+export function differenceOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a !== 'string' || typeof b !== 'string') return undefined;
-  const order = orders.find((words) => words.includes(a) && words.includes(b));
+  const order = orders.find((words: readonly string[]) => words.includes(a) && words.includes(b)) as
+    readonly string[] | undefined;
   return order && order.indexOf(a) - order.indexOf(b);
 }

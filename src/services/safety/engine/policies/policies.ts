@@ -2,6 +2,7 @@ import type { Action, PolicyRule } from '../../../../../generated/safety/types.t
 import type { PolicyRules } from '../types.ts';
 import { parseCondition } from './condition.ts';
 import { compileCondition, type Test } from './evaluation.ts';
+import { checkPossible } from './possible.ts';
 
 /** A policy whose conditions are compiled. */
 export interface CompiledPolicy {
@@ -26,4 +27,12 @@ export function compilePolicy({ name, rules }: PolicyRules): CompiledPolicy {
     priority,
   }));
   return { name, rules: compiled.sort((a, b) => a.priority - b.priority) };
+}
+
+/** Checks the conditions of a policy that someone writes. @throws Invalid('rules[0].condition: <problem> at <position>') */
+export function checkPolicy({ rules }: Pick<PolicyRules, 'rules'>): void {
+  rules.forEach(({ condition }, index) => {
+    const field = `rules[${index}].condition`;
+    checkPossible(parseCondition(condition, field), field);
+  });
 }

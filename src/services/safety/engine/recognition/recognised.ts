@@ -22,6 +22,8 @@ export interface FormsRequest {
   readonly detectors: ReadonlySet<string>;
   /** The country of national phone numbers, ISO 3166 alpha-2. */
   readonly region?: string | undefined;
+  /** Further countries, which are tried where a word such as `Tel.` stands near a number. */
+  readonly phoneRegions?: readonly string[] | undefined;
   /** Lets others run; called between slices of the work. */
   readonly pause?: () => Promise<void>;
 }

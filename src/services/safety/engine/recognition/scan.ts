@@ -10,7 +10,7 @@ import {
   neighbours,
   raise,
 } from './context.ts';
-import type { Detector } from './recognised.ts';
+import type { Detector, FormsRequest } from './recognised.ts';
 import { type Wishes, wishesOf } from './wishes.ts';
 
 /** What a recogniser found, in offsets of the plain text. */
@@ -44,7 +44,9 @@ export const scoringOf = (detectors: readonly Detector[]): Scoring =>
 /** One pass over a text: what is looked for, what was found, and the work done so far. */
 export class Scan {
   readonly text: string;
+  /** The country of national phone numbers, and those that are tried where a word says that a number is one. */
   readonly region: string | undefined;
+  readonly phoneRegions: readonly string[];
   readonly found: Candidate[] = [];
   /** In characters looked at, about 10 ns each. Recognisers add what they cost beyond the run that called them. */
   work = 0;
@@ -60,9 +62,15 @@ export class Scan {
   readonly #scoring: Scoring;
   #around: { start: number; end: number; words: Neighbours } | undefined;
 
-  constructor(text: string, wanted: ReadonlySet<string>, scoring: Scoring, region: string | undefined) {
+  constructor(
+    text: string,
+    wanted: ReadonlySet<string>,
+    scoring: Scoring,
+    { region, phoneRegions = [] }: Pick<FormsRequest, 'region' | 'phoneRegions'>,
+  ) {
     this.text = text;
     this.region = region;
+    this.phoneRegions = phoneRegions;
     this.wishes = wishesOf(wanted);
     this.#wanted = wanted;
     this.#scoring = scoring;
@@ -98,6 +106,15 @@ export class Scan {
     }
     score = Math.round(Math.min(0.99, score) * 10_000) / 10_000;
     if (score > 0) this.found.push({ type, start, end, score, normalised, isNamed });
+  }
+
+  get hasRegions(): boolean {
+    return this.region !== undefined || this.phoneRegions.length > 0;
+  }
+
+  /** Whether a context word of a detector stands near. */
+  isNamed(type: string, start: number, end: number): boolean {
+    return isRaised(this.#neighbours(start, end), this.#scoring.get(type)!.context);
   }
 
   #neighbours(start: number, end: number): Neighbours {

@@ -14,6 +14,8 @@ export interface Wishes {
   readonly plinth: boolean;
   readonly webhook: boolean;
   readonly assignment: boolean;
+  readonly basic: boolean;
+  readonly azureSecret: boolean;
   /** Ids of letters and digits. */
   readonly codes: boolean;
   /** Tokens with a prefix. */
@@ -58,6 +60,8 @@ function made(detectors: ReadonlySet<string>): Wishes {
     plinth: wants('secret.plinth_key'),
     webhook: wants('secret.slack_webhook'),
     assignment: wants('secret.generic_assignment', 'secret.aws_secret_key', 'secret.azure_storage_key'),
+    basic: wants('secret.basic_credentials'),
+    azureSecret: wants('secret.azure_client_secret'),
     codes: wants(...[...codes, ...moreCodes].map((name) => `pii.${name}`)),
     tokens: [...detectors].some((type) => type.startsWith('secret.')),
   };

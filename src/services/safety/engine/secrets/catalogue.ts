@@ -21,6 +21,14 @@ const rows: readonly (readonly [id: string, message: string, validator: string |
   ['jwt', 'JSON Web Token', 'header with alg'],
   ['connection_string', 'URL with a password', null],
   ['plinth_key', 'Plinth API key', 'CRC-32'],
+  ['azure_client_secret', 'client secret of an Azure application', null],
+  ['huggingface_token', 'Hugging Face token', null],
+  ['grafana_token', 'Grafana service account token', null],
+  ['docker_token', 'Docker access token', null],
+  ['shopify_token', 'Shopify access token', null],
+  ['tailscale_key', 'Tailscale key', null],
+  ['databricks_token', 'Databricks token', null],
+  ['basic_credentials', 'name and password of HTTP Basic', null],
   ['generic_assignment', 'assigned password, secret or token', 'entropy', 0.6],
 ];
 

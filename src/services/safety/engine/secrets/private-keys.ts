@@ -36,6 +36,37 @@ export function recognisePrivateKey(scan: Scan, start: number): number {
   return end;
 }
 
+/** `-----BEGIN ` in base64, as the secrets of Kubernetes and the variables of pipelines hold keys. */
+const encodedBeginning = 'LS0tLS1CRUdJTi';
+/** So much says whether it is a private key. */
+const encodedLabel = 72;
+const shortestEncoded = 200;
+
+/** Recognises a private key in base64 at the run in which it begins, and returns where it ends; `start` when there is none. */
+export function recogniseEncodedKey(scan: Scan, start: number): number {
+  const { text } = scan;
+  if (!text.startsWith(encodedBeginning, start)) return start;
+  scan.work += encodedLabel;
+  if (!label.test(Buffer.from(text.slice(start, start + encodedLabel), 'base64').toString('latin1')))
+    return start;
+  const last = start + longestKey * 2;
+  let end = start;
+  for (let at = start; at < last;) {
+    const next = runEnd(text, at, alphanumeric | base64Sign, last - at);
+    if (next === at) break;
+    end = next;
+    // It may be divided into lines, which are indented in some files.
+    const gap = /^(?:\\n|\s){1,64}/.exec(text.slice(next, next + 64))?.[0] ?? '';
+    if (!/[\nn]/.test(gap) || next - at < shortestPiece) break;
+    at = next + gap.length;
+  }
+  scan.work += end - start;
+  while (text.charCodeAt(end) === 61) end++;
+  if (end - start < shortestEncoded) return start;
+  scan.add('secret.private_key', start, end, text.slice(start, end));
+  return end;
+}
+
 /**
  * The body is base64 with headers, white space and, inside a string of code, `\\n`; dashes end it. `lastLong` is where its last
  * long piece of base64 ends.

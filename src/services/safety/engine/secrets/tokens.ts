@@ -5,6 +5,7 @@ import {
   base64Sign,
   classOf,
   digit,
+  dot,
   hexLetter,
   runEnd,
   upper,
@@ -12,6 +13,7 @@ import {
 } from '../recognition/characters.ts';
 import type { Scan } from '../recognition/scan.ts';
 import { entropy } from './entropy.ts';
+import { isPlaceholderToken } from './placeholders.ts';
 
 interface Token {
   readonly type: string;
@@ -33,15 +35,20 @@ const token = (
 ): Token[] =>
   prefixes.split(' ').map((prefix) => ({ type: `secret.${type}`, prefix, body, shortest, longest, isValid }));
 
-/** A row of one letter, or of `x`, is the place of a token and none. */
+/** A row of one letter, or words that say so, are the place of a token and none. */
 function isRandom(body: string): boolean {
-  return entropy(body.slice(0, 64)) >= 2.5;
+  return isMixed(body) && !isPlaceholderToken(body);
 }
+
+const isMixed = (body: string): boolean => entropy(body.slice(0, 64)) >= 2.5;
 
 /** The last six of 36 characters are the CRC-32 of the others in base62. */
 const isChecked = (body: string): boolean => body.endsWith(checkDigits(body.slice(0, 30)));
 
-const slackForm = /^(?:[0-9]{8,14}-){1,3}[A-Za-z0-9]{16,64}$|^[A-Za-z0-9-]{24,250}$/;
+const slackForm = /^(?:[0-9]{8,14}-){1,3}[A-Za-z0-9]{16,64}$|^(?=.*[0-9])[A-Za-z0-9-]{24,250}$/;
+const hexForm = /^[0-9a-f]{32}$/;
+const grafanaForm = /^[A-Za-z0-9]{32}_[0-9a-f]{8}$/i;
+const tailscaleForm = /^(?:[a-z]{2,10}-)?(?=[A-Za-z0-9-]*[0-9])[A-Za-z0-9]{6,40}(?:-[A-Za-z0-9]{10,64})?$/;
 const openAiForm = /T3BlbkFJ/;
 
 const tokens: readonly Token[] = [
@@ -55,8 +62,12 @@ const tokens: readonly Token[] = [
     urlSafe | 64,
     [20, 160],
   ),
-  ...token('slack_token', 'xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxo- xoxd-', urlSafe, [24, 250], (body) =>
-    slackForm.test(body),
+  ...token(
+    'slack_token',
+    'xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxo- xoxd-',
+    urlSafe,
+    [24, 250],
+    (body) => slackForm.test(body) && isRandom(body),
   ),
   ...token('slack_token', 'xapp-', urlSafe, [24, 250], (body) =>
     /^[0-9]-[A-Z0-9]{8,14}-[0-9]{8,16}-[a-z0-9]{32,80}$/i.test(body),
@@ -70,6 +81,23 @@ const tokens: readonly Token[] = [
   ...token('sendgrid_key', 'SG.', urlSafe | 64, [66, 66], (body) =>
     /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/.test(body),
   ),
+  ...token('huggingface_token', 'hf_', alphanumeric, [30, 40]),
+  ...token('grafana_token', 'glsa_', urlSafe, [41, 41], (body) => grafanaForm.test(body) && isRandom(body)),
+  ...token('docker_token', 'dckr_pat_ dckr_oat_', urlSafe, [27, 40]),
+  ...token(
+    'shopify_token',
+    'shpat_ shpca_ shppa_ shpss_',
+    alphanumeric,
+    [32, 32],
+    (body) => hexForm.test(body) && isRandom(body),
+  ),
+  ...token(
+    'tailscale_key',
+    'tskey-',
+    urlSafe,
+    [16, 110],
+    (body) => tailscaleForm.test(body) && isRandom(body),
+  ),
 ];
 
 /** The tokens by the letters before the first separator of their prefix. */
@@ -82,6 +110,14 @@ const longestFirstRun = Math.max(...[...byFirstRun.keys()].map((run) => run.leng
 
 /** Recognises a token whose prefix begins with this run of letters, in front of `_`, `-` or `.`. */
 export function recogniseToken(scan: Scan, start: number, end: number): void {
+  const { text } = scan;
+  // In JSON within JSON, the letter of an escape stands before the token: `\\nghp_…`.
+  if (text.charCodeAt(start - 1) === 92 && /[nrt]/.test(text.charAt(start)))
+    recogniseFrom(scan, start + 1, end);
+  recogniseFrom(scan, start, end);
+}
+
+function recogniseFrom(scan: Scan, start: number, end: number): void {
   if (end - start > longestFirstRun) return;
   const { text } = scan;
   for (const { type, prefix, body, shortest, longest, isValid } of byFirstRun.get(text.slice(start, end)) ??
@@ -111,13 +147,16 @@ export function recogniseRunToken(scan: Scan, start: number, end: number): void 
   const length = end - start;
   if (length === 20 && awsPrefixes.has(text.slice(start, start + 4))) {
     const body = text.slice(start + 4, end);
-    if (!awsForm.test(body) || !isRandom(body)) return;
+    if (!awsForm.test(body) || !isMixed(body)) return;
     scan.add('secret.aws_access_key', start, end, text.slice(start, end));
     recogniseSecretBehind(scan, end);
   } else if (length === 34 && text.startsWith('SK', start)) {
     const until = runEnd(text, start + 2, digit | hexLetter, 32);
     if (until === end && isRandom(text.slice(start + 2, end)))
       scan.add('secret.twilio_key', start, end, text.slice(start, end));
+  } else if (length === 36 && text.startsWith('dapi', start)) {
+    if (hexForm.test(text.slice(start + 4, end)) && isRandom(text.slice(start + 4, end)))
+      scan.add('secret.databricks_token', start, end, text.slice(start, end));
   } else if (text.startsWith('AIza', start)) {
     const until = runEnd(text, start + 4, urlSafe, 36);
     scan.work += until - start;
@@ -174,4 +213,24 @@ export function recogniseSlackWebhook(scan: Scan, scheme: number): void {
 
 /** Whether a run may hold a token without a separator: it begins with two letters of a prefix. */
 export const mayBeRunToken = (text: string, start: number): boolean =>
-  (classOf(text.charCodeAt(start)) & upper) !== 0 && (classOf(text.charCodeAt(start + 1)) & upper) !== 0;
+  ((classOf(text.charCodeAt(start)) & upper) !== 0 && (classOf(text.charCodeAt(start + 1)) & upper) !== 0) ||
+  text.startsWith('dapi', start);
+
+const azureSigns = urlSafe | dot;
+const azureSecret = /^[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}$/;
+
+/** Recognises the client secret of an Azure application by the `~` behind its first five characters. */
+export function recogniseAzureSecret(scan: Scan, tilde: number): void {
+  const { text } = scan;
+  const start = tilde - 5;
+  if (text.charCodeAt(tilde - 1) !== 81 || start < 0 || isAzureUnit(text.charCodeAt(start - 1))) return;
+  let end = tilde + 1;
+  while (end - tilde < 40 && isAzureUnit(text.charCodeAt(end))) end++;
+  scan.work += end - start;
+  // A full stop behind the secret is punctuation.
+  while (text.charCodeAt(end - 1) === 46) end--;
+  const value = text.slice(start, end);
+  if (azureSecret.test(value) && isRandom(value)) scan.add('secret.azure_client_secret', start, end, value);
+}
+
+const isAzureUnit = (unit: number): boolean => (classOf(unit) & azureSigns) !== 0 || unit === 126;

@@ -26,8 +26,9 @@ export const space = 0x20;
 /** Invisible characters, which are left out. */
 const invisible =
   /^[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]$/;
-/** Marks of Latin, Greek and Cyrillic, and those of any script. */
-const mark = /^[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]$/;
+/** Marks of Latin, Greek and Cyrillic, and those of any script; an iota below a letter is one in capitals, and stays. */
+const mark =
+  /^[\u0300-\u0344\u0346-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]$/;
 const marks = new RegExp(mark.source.slice(1, -1), 'g');
 const whiteSpace = /^\s$|^\u0085$/;
 const override = /^[\u202a-\u202e\u2066-\u2069]$/;
@@ -180,11 +181,16 @@ function partsOf(point: number): readonly number[] {
   const alphabet = spelledAlphabets.find((first) => point >= first && point < first + 26);
   if (alphabet !== undefined) return [0x61 + point - alphabet];
   const character = String.fromCodePoint(point);
-  const plain = smallCapitals.get(character) ?? character.normalize('NFKD').toLowerCase().normalize('NFKD');
+  const plain = smallCapitals.get(character) ?? caseFolded(character.normalize('NFKD')).normalize('NFKD');
   const folded = plain.replace(marks, '').replace(/\s+/g, ' ');
   return Array.from({ length: folded.length }, (_, index) => folded.charCodeAt(index)).filter(
     (code) => code > droppedOverride,
   );
+}
+
+/** Unicode's full case folding: `ß` is `ss`, as in capitals, and a final sigma is a sigma. A dotless i is a letter of its own. */
+function caseFolded(character: string): string {
+  return character === '\u0131' ? character : character.toUpperCase().toLowerCase();
 }
 
 const pairs = new Map<number, readonly number[]>();

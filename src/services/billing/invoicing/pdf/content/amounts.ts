@@ -1,8 +1,7 @@
-import { Big } from 'big.js';
 import type { Money } from '../../../../../../generated/billing/types.ts';
-import { minorDigits, moneyText } from '../../../money/money.ts';
+import { exactMoneyText, moneyText } from '../../../money/money.ts';
 
-/** The contract allows this many decimals of a minor unit, and as many of a quantity. */
+/** The contract allows this many decimals of a quantity. */
 const mostDecimals = 12;
 
 const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: mostDecimals });
@@ -10,20 +9,9 @@ const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: mostD
 /** An exact quantity for readers of English: `10,000.5`. */
 export const quantityText = (exact: string): string => quantities.format(exact as Intl.StringNumericLiteral);
 
-/** A unit price with all its decimals: half a cent is `$0.005`, so that a reader can multiply it. */
-export function priceText(rounded: Money, exact: string): string {
-  if (!exact.includes('.')) return rounded.display;
-  const digits = minorDigits(rounded.currency);
-  const major = new Big(exact).times(`1e-${digits}`).toFixed();
-  return new Intl.NumberFormat('en-US', {
-    style: 'currency',
-    currency: rounded.currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits + mostDecimals,
-  })
-    .format(major as Intl.StringNumericLiteral)
-    .replaceAll('\u00a0', ' ');
-}
+/** A unit price with all its decimals, so that a reader can multiply it. */
+export const priceText = (rounded: Money, exact: string): string =>
+  exact.includes('.') ? exactMoneyText(exact, rounded.currency) : rounded.display;
 
 /** An amount with the opposite sign, for what is deducted. */
 export const deducted = ({ amount, currency }: Money): string => moneyText(-BigInt(amount), currency);

@@ -1,0 +1,23 @@
+-- The months of a tenant, in which its monthly counters and tiers run: they go on when its plan, its periods or its subscription change.
+alter table billing.subscription add column window_anchor timestamptz(3);
+-- When the counters began that never restart: with the first of the tenant's subscriptions, as far as those are counted together.
+alter table billing.subscription add column counts_from timestamptz(3);
+update billing.subscription set window_anchor = anchor, counts_from = starts_at;
+alter table billing.subscription alter column window_anchor set not null, alter column counts_from set not null;
+
+-- The days of trial that the operator has granted, whatever a plan says; null without such.
+alter table billing.subscription add column trial_granted integer;
+update billing.subscription set trial_granted = round(extract(epoch from trial_end - trial_start) / 86400)
+from billing.plan
+where plan.app_id = subscription.app_id and plan.id = subscription.plan_id and subscription.status = 'trialing'
+  and trial_end - trial_start > make_interval(days => plan.trial_days);
+
+-- The year of such months, in which the tiers of yearly plans run. Periods that ended without one are priced as they were.
+alter table billing.segment add column year_start timestamptz(3);
+update billing.segment set year_start = window_anchor + make_interval(years => extract(year from age(segment.starts_at, window_anchor))::integer)
+from billing.subscription
+where subscription.tenant_id = segment.tenant_id and subscription.id = segment.subscription_id
+  and segment.starts_at >= window_anchor and segment.period_end > now();
+
+-- What a tenant has used in an app is counted over all its subscriptions there.
+create index subscription_tenant on billing.subscription (tenant_id, app_id, id);
