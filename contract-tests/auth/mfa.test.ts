@@ -38,6 +38,13 @@ contract('Mfa', (api) => {
       );
     });
 
+    it('takes no phone with a factor that sends nothing there', async () => {
+      const { options, ...user } = await signedUp(api);
+      await user.refused(400, 'phone: only for sms', ({ auth }) =>
+        auth.mfa.enroll({ body: { method: 'totp', phone: '+4930901820' } }, options),
+      );
+    });
+
     it('409 when the factor is verified', async () => {
       const { plinth, options, ...user } = await signedUp(api);
       const { secret } = await plinth.auth.mfa.enroll({ body: {} }, options);

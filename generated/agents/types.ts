@@ -110,7 +110,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Agent. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Agent. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -235,7 +235,7 @@ export interface components {
         AgentNameOrId: string;
         /**
          * @description Changes to an agent. Absent members keep their value, `null` clears or gives the default back,
-         *     arrays replace; read-only members are accepted and ignored.
+         *     arrays replace; read-only members may be written back as they were read.
          * @example {
          *       "name": "support",
          *       "description": "First line",
@@ -475,7 +475,7 @@ export interface components {
          */
         BehaviorActionType: "modify_tone" | "inject_prompt" | "require_tool" | "exclude_tool" | "set_parameter" | "require_approval";
         /**
-         * @description What is sent to create: Behavior. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Behavior. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -581,7 +581,7 @@ export interface components {
             pattern: string;
         };
         /**
-         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Behavior. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "soothe",
          *       "description": "",
@@ -1145,7 +1145,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description An MCP server to register. Read-only members are accepted and ignored; `null` means absent.
+         * @description An MCP server to register. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "crm",
          *       "url": "https://crm.example.com/mcp",
@@ -1472,7 +1472,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Persona. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Persona. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -1603,7 +1603,7 @@ export interface components {
             dimension_values: components["schemas"]["DimensionValues"];
         };
         /**
-         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Persona. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "mia",
          *       "description": "",
@@ -2299,7 +2299,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Skill. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Skill. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -2423,7 +2423,7 @@ export interface components {
             guidance: string;
         };
         /**
-         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Skill. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "refunds",
          *       "description": "",
@@ -2807,7 +2807,7 @@ export interface components {
          */
         ToolCallState: "requested" | "invalid" | "waiting" | "running" | "completed" | "failed" | "unknown" | "rejected" | "skipped" | "cancelled";
         /**
-         * @description A tool to register. Read-only members are accepted and ignored; `null` means absent.
+         * @description A tool to register. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "refund",
          *       "description": "Refunds an order.",
@@ -2953,7 +2953,7 @@ export interface components {
         };
         /**
          * @description Changes to a tool. Absent members keep their value, `null` gives the default back; read-only
-         *     members are accepted and ignored.
+         *     members may be written back as they were read.
          * @example {
          *       "name": "refund",
          *       "description": "Refunds an order.",
@@ -3084,7 +3084,7 @@ export interface components {
          */
         TraitCategory: string;
         /**
-         * @description What is sent to create: Trait. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Trait. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "patience",
          *       "description": "",
@@ -3197,7 +3197,7 @@ export interface components {
          */
         TraitNameOrId: string;
         /**
-         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Trait. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "patience",
          *       "description": "",

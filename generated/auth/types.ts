@@ -217,7 +217,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create an app. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an app. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -393,7 +393,7 @@ export interface components {
             mail_from: string | null;
         };
         /**
-         * @description What is sent to create: AppSettings. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: AppSettings. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -486,7 +486,7 @@ export interface components {
             mail_from: string | null;
         };
         /**
-         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -545,7 +545,8 @@ export interface components {
             mail_from?: string | null;
         };
         /**
-         * @description Changes to an app. Absent members keep their value; read-only members are accepted and ignored.
+         * @description Changes to an app. Absent members keep their value; read-only members may be written back
+         *     as they were read.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -804,7 +805,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Brand. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Brand. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -881,7 +882,7 @@ export interface components {
             custom_css: string;
         };
         /**
-         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -1216,7 +1217,7 @@ export interface components {
             branding: components["schemas"]["Brand"] | null;
         };
         /**
-         * @description What is sent to create: Client. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Client. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -1568,7 +1569,7 @@ export interface components {
          */
         ClientSecret: string;
         /**
-         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -2286,7 +2287,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create a form. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a form. Read-only members are refused; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -2474,8 +2475,8 @@ export interface components {
          */
         FormType: "signup";
         /**
-         * @description Changes to a form. Absent members keep their value, `fields` replaces all; read-only members are
-         *     accepted and ignored.
+         * @description Changes to a form. Absent members keep their value, `fields` replaces all; read-only members
+         *     may be written back as they were read.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -2841,7 +2842,7 @@ export interface components {
             token: components["schemas"]["PresentedToken"];
         };
         /**
-         * @description What is sent to create: Invitation. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Invitation. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "email": "charles@example.com",
          *       "role": "member"
@@ -3254,7 +3255,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Member. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Member. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "role": "owner"
@@ -3300,7 +3301,7 @@ export interface components {
             members: components["schemas"]["Member"][];
         };
         /**
-         * @description Changes to a member. Read-only members are accepted and ignored.
+         * @description Changes to a member. Read-only members may be written back as they were read.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "role": "owner"
@@ -3475,7 +3476,7 @@ export interface components {
              * @default totp
              */
             method: components["schemas"]["MfaMethod"];
-            /** @description The phone that receives codes; required for `sms`. */
+            /** @description The phone that receives codes; required for `sms`, and only for that. */
             phone?: components["schemas"]["PhoneNumber"];
         };
         /**
@@ -3805,7 +3806,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Organization. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Organization. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3858,7 +3859,7 @@ export interface components {
             organizations: components["schemas"]["Organization"][];
         };
         /**
-         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3976,7 +3977,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Permission. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Permission. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "action": "write",
          *       "resource": "retrieval"
@@ -4236,7 +4237,8 @@ export interface components {
         PrincipalKind: "session" | "access_token";
         /**
          * @description Changes to the caller's own account: absent members keep their value, `null` clears them. `email`
-         *     is accepted if unchanged; members that users cannot set are accepted and ignored.
+         *     is accepted if unchanged; members that users cannot set may be written back
+         *     as they were read.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -4838,7 +4840,7 @@ export interface components {
             org_id: components["schemas"]["OrgId"] | null;
         };
         /**
-         * @description What is sent to create: Role. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Role. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -4908,7 +4910,7 @@ export interface components {
             org_id?: components["schemas"]["OrgId"];
         };
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -5349,7 +5351,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Team. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Team. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -5406,7 +5408,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: TeamMember. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: TeamMember. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91"
          *     }
@@ -5438,7 +5440,7 @@ export interface components {
             members: components["schemas"]["TeamMember"][];
         };
         /**
-         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -5767,7 +5769,7 @@ export interface components {
         UserCode: string;
         /**
          * @description An account to create, with its password: at least an email, a username or a phone number is
-         *     required. Read-only members are accepted and ignored.
+         *     required. Read-only members are refused.
          * @example {
          *       "app_id": "default",
          *       "email": "ada@example.com",
@@ -5925,7 +5927,7 @@ export interface components {
             roles: components["schemas"]["UserRole"][];
         };
         /**
-         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -6019,7 +6021,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Webhook. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Webhook. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",
@@ -6086,7 +6088,7 @@ export interface components {
          */
         WebhookSecret: string;
         /**
-         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",

@@ -346,7 +346,7 @@ export interface components {
         CouponCode: string;
         /**
          * @description A request to create a coupon: a percentage or an amount, as its type says. Read-only members are
-         *     accepted and ignored; `null` means absent.
+         *     refused; `null` means absent.
          * @example {
          *       "code": "WELCOME10",
          *       "name": "Welcome",
@@ -553,7 +553,7 @@ export interface components {
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -700,7 +700,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create a customer. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a customer. Read-only members are refused; `null` means absent.
          * @example {
          *       "tenant_id": "acme",
          *       "name": "Acme GmbH",
@@ -981,7 +981,7 @@ export interface components {
         };
         /**
          * @description A request to change a customer. Absent members keep their value, `null` clears, arrays replace;
-         *     read-only members are accepted and ignored.
+         *     read-only members may be written back as they were read.
          * @example {
          *       "name": "Acme GmbH",
          *       "email": "billing@acme.example",
@@ -1786,7 +1786,7 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to draft an invoice. The other members of an invoice are accepted and ignored.
+         * @description A request to draft an invoice. The other members of an invoice are refused.
          * @example {
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "metadata": {}
@@ -2301,7 +2301,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to pay an invoice. The other members of a payment are accepted and ignored.
+         * @description A request to pay an invoice. The other members of a payment are refused.
          * @example {
          *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -2397,8 +2397,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to attach a payment method. The other members of a payment method are accepted and
-         *     ignored.
+         * @description A request to attach a payment method. The other members of a payment method are refused.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "token": "tok_1PqYzK2eZvKYlo2C",
@@ -2809,7 +2808,7 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to create a plan. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a plan. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "Pro",
          *       "slug": "pro",
@@ -3149,7 +3148,7 @@ export interface components {
         PlanStatus: "active" | "draft" | "archived";
         /**
          * @description A request to change a plan. Absent members keep their value, arrays replace; immutable members
-         *     are accepted and ignored.
+         *     may be written back as they were read.
          * @example {
          *       "name": "Pro",
          *       "description": "For growing teams",
@@ -3729,7 +3728,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to subscribe a tenant to a plan. Read-only members are accepted and ignored; `null`
+         * @description A request to subscribe a tenant to a plan. Read-only members are refused; `null`
          *     means absent.
          * @example {
          *       "tenant_id": "acme",
@@ -3914,7 +3913,7 @@ export interface components {
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "metadata": {}
          *     }
@@ -3996,7 +3995,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: TaxRate. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: TaxRate. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "country": "DE",
          *       "state": null,
@@ -4491,7 +4490,7 @@ export interface components {
             events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description A request to record a usage event. Read-only members are accepted and ignored; `null` means
+         * @description A request to record a usage event. Read-only members are refused; `null` means
          *     absent.
          * @example {
          *       "tenant_id": "acme",

@@ -761,7 +761,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Domain. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Domain. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "hostname": "shop.example.com",
          *       "tls_enabled": true
@@ -1016,7 +1016,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: HealthCheck. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: HealthCheck. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "web",
          *       "type": "http",
@@ -1142,7 +1142,7 @@ export interface components {
         };
         /**
          * @description Changes to a check: absent members keep their value, null restores the default. Members that only
-         *     the server sets are accepted and ignored.
+         *     the server sets may be written back as they were read.
          * @example {
          *       "name": "web",
          *       "type": "http",
@@ -1389,7 +1389,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Instance. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Instance. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "tenant_id": "ten_01h455vb4pex5vsknk084sn02q",
          *       "name": "Shop API",
@@ -1692,7 +1692,7 @@ export interface components {
         InstanceState: "provisioning" | "starting" | "running" | "stopping" | "stopped" | "suspended" | "failed" | "destroying";
         /**
          * @description Changes to an instance: absent members keep their value, null restores the default. Members that
-         *     only the server sets are accepted and ignored; image, provider and resources are accepted if
+         *     only the server sets may be written back as they were read; image, provider and resources are accepted if
          *     unchanged.
          * @example {
          *       "name": "Shop API",
@@ -2882,7 +2882,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Route. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Route. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "hostname": "shop-api.acme.localhost",
          *       "path": "/",
@@ -2968,7 +2968,7 @@ export interface components {
         };
         /**
          * @description Changes to a route: absent members keep their value, null restores the default. Members that only
-         *     the server sets are accepted and ignored.
+         *     the server sets may be written back as they were read.
          * @example {
          *       "hostname": "shop-api.acme.localhost",
          *       "path": "/",
@@ -3041,7 +3041,7 @@ export interface components {
          */
         SecretId: string;
         /**
-         * @description A secret with its value. Members that only the server sets are accepted and ignored.
+         * @description A secret with its value. Members that only the server sets are refused.
          * @example {
          *       "key": "DATABASE_URL",
          *       "value": "postgres://shop:s3cret@db.internal/shop",
@@ -3279,7 +3279,7 @@ export interface components {
          */
         TenantId: string;
         /**
-         * @description A new tenant. Members that only the server sets are accepted and ignored.
+         * @description A new tenant. Members that only the server sets are refused.
          * @example {
          *       "name": "Acme",
          *       "slug": "acme",
@@ -3425,7 +3425,8 @@ export interface components {
         };
         /**
          * @description Changes to a tenant: absent members keep their value, null restores the default. A new plan sets
-         *     its quota. Members that cannot be changed here are accepted and ignored.
+         *     its quota. Members that cannot be changed here may be written
+         *     back as they were read.
          * @example {
          *       "name": "Acme",
          *       "plan": "free",

@@ -29,7 +29,7 @@ export interface components {
             max: components["schemas"]["Duration"];
         };
         /**
-         * @description What is sent to create: Backoff. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Backoff. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "type": "exponential",
          *       "delay": "2s",
@@ -252,7 +252,7 @@ export interface components {
          */
         CronId: string;
         /**
-         * @description A request to create a cron entry. Read-only members are accepted and ignored; `null` means
+         * @description A request to create a cron entry. Read-only members are refused; `null` means
          *     absent.
          * @example {
          *       "name": "nightly-report",
@@ -359,7 +359,7 @@ export interface components {
         CronName: string;
         /**
          * @description Changes to a cron entry. Absent members keep their value, `null` clears or gives the default
-         *     back; read-only members are accepted and ignored.
+         *     back; read-only members may be written back as they were read.
          * @example {
          *       "schedule": "30 2 * * *",
          *       "enabled": true,
@@ -865,7 +865,7 @@ export interface components {
          */
         JobId: string;
         /**
-         * @description A request to create a job. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a job. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "email.send",
          *       "queue": "emails",
@@ -1202,7 +1202,7 @@ export interface components {
          */
         QueueName: string;
         /**
-         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Queue. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "max_concurrency": 50,
          *       "tenant_concurrency": 5,
@@ -1306,7 +1306,7 @@ export interface components {
          */
         RunId: string;
         /**
-         * @description A request to start a run. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to start a run. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "order.fulfil",
          *       "version": 1,
@@ -1699,7 +1699,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to register a version of a workflow. Read-only members are accepted and ignored.
+         * @description A request to register a version of a workflow. Read-only members may be written back as they were read.
          * @example {
          *       "version": 1,
          *       "description": "Charge, ship, notify",

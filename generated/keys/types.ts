@@ -305,7 +305,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Key. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Key. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -380,7 +380,7 @@ export interface components {
          */
         KeyState: "active" | "suspended" | "expired" | "revoked";
         /**
-         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Key. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Reporting job",
          *       "description": "",
@@ -645,7 +645,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Policy. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Policy. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -725,7 +725,7 @@ export interface components {
         /** @description A page of policies. */
         PolicyList: components["schemas"]["Policy"][];
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Partners",
          *       "description": "",
@@ -1071,7 +1071,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Scope. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Scope. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "read:users",
          *       "description": "Read user profiles"

@@ -158,7 +158,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create an awareness. Read-only members are accepted and ignored; `null` means
+         * @description A request to create an awareness. Read-only members are refused; `null` means
          *     absent.
          * @example {
          *       "name": "customer-pii",
@@ -244,7 +244,7 @@ export interface components {
             metadata: components["schemas"]["Metadata"];
         };
         /**
-         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AwarenessPrimitive. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "customer-pii",
          *       "description": "",
@@ -372,7 +372,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create a boundary. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a boundary. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -438,7 +438,7 @@ export interface components {
         /** @description A page of boundaries. */
         BoundaryList: components["schemas"]["Boundary"][];
         /**
-         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Boundary. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "no-medical-advice",
          *       "description": "",
@@ -910,7 +910,7 @@ export interface components {
          */
         InstinctAction: "block" | "flag" | "alert";
         /**
-         * @description A request to create an instinct. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an instinct. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1010,7 +1010,7 @@ export interface components {
         /** @description A page of instincts. */
         InstinctList: components["schemas"]["Instinct"][];
         /**
-         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Instinct. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "prompt-injection",
          *       "description": "",
@@ -1139,7 +1139,7 @@ export interface components {
          */
         JudgmentAction: "flag" | "block" | "warn";
         /**
-         * @description A request to create a judgment. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a judgment. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1214,7 +1214,7 @@ export interface components {
         /** @description A page of judgments. */
         JudgmentList: components["schemas"]["Judgment"][];
         /**
-         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Judgment. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "facts",
          *       "description": "",
@@ -1481,7 +1481,7 @@ export interface components {
         /** @description A page of assignments. */
         PolicyAssignmentList: components["schemas"]["PolicyAssignment"][];
         /**
-         * @description What is sent to create: Policy. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Policy. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "bank-tenants",
          *       "description": "",
@@ -1592,7 +1592,7 @@ export interface components {
             tenant_id?: components["schemas"]["TenantId"];
         };
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "bank-tenants",
          *       "description": "",
@@ -1805,7 +1805,7 @@ export interface components {
             action: components["schemas"]["AwarenessAction"] | null;
         };
         /**
-         * @description What is sent to create: Profile. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Profile. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "customer-facing",
          *       "description": "",
@@ -1965,7 +1965,7 @@ export interface components {
         /** @description A page of profiles. */
         ProfileList: components["schemas"]["Profile"][];
         /**
-         * @description What is sent to change: Profile. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Profile. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "customer-facing",
          *       "description": "",
@@ -2210,7 +2210,7 @@ export interface components {
          */
         ReflexActionType: "block" | "flag" | "redact" | "rewrite" | "escalate" | "log";
         /**
-         * @description A request to create a reflex. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a reflex. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "report-attacks",
          *       "description": "",
@@ -2285,7 +2285,7 @@ export interface components {
         /** @description A page of reflexes. */
         ReflexList: components["schemas"]["Reflex"][];
         /**
-         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Reflex. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "report-attacks",
          *       "description": "",
@@ -2968,7 +2968,7 @@ export interface components {
         /** @description The settings of a rule, currently none. */
         ValueConfig: Record<string, never>;
         /**
-         * @description A request to create a value. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a value. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "be-kind",
          *       "description": "",
@@ -3078,7 +3078,7 @@ export interface components {
             config: components["schemas"]["ValueConfig"];
         };
         /**
-         * @description What is sent to change: Value. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Value. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "be-kind",
          *       "description": "",

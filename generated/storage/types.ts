@@ -130,7 +130,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Bucket. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Bucket. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "photos",
          *       "quota_bytes": 10737418240,
@@ -280,7 +280,7 @@ export interface components {
          */
         BucketRef: string;
         /**
-         * @description What is sent to change: Bucket. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Bucket. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "quota_bytes": 10737418240,
          *       "quota_objects": 0,
@@ -1076,7 +1076,7 @@ export interface components {
             readonly used_objects: components["schemas"]["Count"];
         };
         /**
-         * @description The quota of a tenant. Read-only members are accepted and ignored.
+         * @description The quota of a tenant. Read-only members may be written back as they were read.
          * @example {
          *       "quota_bytes": 107374182400,
          *       "quota_objects": 0
@@ -1182,7 +1182,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: S3Credential. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: S3Credential. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "scopes": [
          *         "storage:read",
@@ -1570,7 +1570,7 @@ export interface components {
             readonly completed_at: components["schemas"]["Timestamp"] | null;
         };
         /**
-         * @description A request to begin an upload. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to begin an upload. Read-only members are refused; `null` means absent.
          * @example {
          *       "key": "film.mp4",
          *       "content_type": "video/mp4",

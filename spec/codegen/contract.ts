@@ -25,8 +25,10 @@ export interface Schema {
   unevaluatedProperties?: Schema;
   readOnly?: boolean;
   examples?: unknown[];
-  /** Members that only the server sets: accepted in requests and ignored. */
+  /** Members that only the server sets: a change may carry them as they were read. */
   'x-ignored'?: string[];
+  /** Whether a request that creates nothing may carry them too. */
+  'x-written-back'?: boolean;
   /** Whether its members are also accepted in other cases and with underscores. */
   'x-folded'?: boolean;
   /** Whether the text may be any string, even with U+0000 or lone surrogates. */

@@ -43,8 +43,8 @@ test('names in other spellings are known by what is the same in all of them', ()
 });
 
 describe('the leeway of a body', () => {
-  test('that creates: what the server sets is ignored, null is absence', () => {
-    expect(of('Create', 'post')).toEqual({ ignored: ['id'], nullIsAbsent: true });
+  test('that creates: what the server sets is refused, null is absence', () => {
+    expect(of('Create', 'post')).toEqual({ ignored: ['id'], refused: true, nullIsAbsent: true });
     expect(of('Plain', 'post')).toEqual({ nullIsAbsent: true });
   });
 
@@ -57,20 +57,31 @@ describe('the leeway of a body', () => {
     expect(of('Plain', 'put')).toBeNull();
   });
 
-  test('that changes what can be read: what names the tenant and the app is compared with it', () => {
-    const own = { Owned: { ...schemas['Update'], 'x-ignored': ['app_id', 'id', 'tenant_id'] } };
+  test('that changes what can be read: all but what moves by itself is compared with it', () => {
+    const own = {
+      Owned: { ...schemas['Update'], 'x-ignored': ['revision', 'status', 'tenant_id', 'updated_at'] },
+    };
     const ofOwned = (verb: string, readable: boolean) =>
       leewayOf({ ...schemas, ...own }, ref('Owned'), verb, readable)?.fixed;
-    expect(ofOwned('put', true)).toEqual(['app_id', 'tenant_id']);
+    expect(ofOwned('put', true)).toEqual(['status', 'tenant_id']);
     expect(ofOwned('put', false)).toBeUndefined();
     expect(ofOwned('post', true)).toBeUndefined();
   });
 
+  test('that creates nothing: what was read is accepted', () => {
+    const key = { Key: { ...schemas['Create'], 'x-written-back': true } };
+    expect(leewayOf({ ...schemas, ...key }, ref('Key'), 'post')).toEqual({
+      ignored: ['id'],
+      nullIsAbsent: true,
+    });
+  });
+
   test('reaches into items, which are made anew whatever the verb, and into maps', () => {
-    const item = { ignored: ['id'], nullIsAbsent: true };
-    const members = (value: object) => ({ list: { items: item }, map: { values: value } });
-    expect(of('Batch', 'post')).toEqual({ nullIsAbsent: true, members: members(item) });
-    expect(of('Batch', 'put')).toEqual({ members: members({ ignored: ['id'] }) });
+    const fresh = { ignored: ['id'], nullIsAbsent: true };
+    const made = { ...fresh, refused: true };
+    const members = (item: object, value: object) => ({ list: { items: item }, map: { values: value } });
+    expect(of('Batch', 'post')).toEqual({ nullIsAbsent: true, members: members(made, made) });
+    expect(of('Batch', 'put')).toEqual({ members: members(fresh, { ignored: ['id'] }) });
   });
 
   test('of a schema within itself ends', () => {

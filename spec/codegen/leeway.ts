@@ -7,6 +7,8 @@ export interface Leeway {
   folded?: Record<string, string>;
   /** Members that only the server sets. They are removed. */
   ignored?: string[];
+  /** Whether the value becomes something new, which is refused with such members. */
+  refused?: true;
   /** Those among them that, in a change, must be the resource's own. */
   fixed?: string[];
   /** Whether members that are `null` count as absent. */
@@ -29,8 +31,8 @@ export function leewayOf(
   readable = false,
 ): Leeway | null {
   const creates = verb === 'post';
-  const found = leeway(schemas, schema, creates, []) ?? {};
-  const fixed = creates || !readable ? [] : (found.ignored ?? []).filter((name) => scopeMembers.has(name));
+  const found = leeway(schemas, schema, { creates, fresh: creates }, []) ?? {};
+  const fixed = creates || !readable ? [] : (found.ignored ?? []).filter((name) => !moving.has(name));
   const whole = {
     ...found,
     ...(fixed.length > 0 && { fixed }),
@@ -39,24 +41,39 @@ export function leewayOf(
   return Object.keys(whole).length > 0 ? whole : null;
 }
 
-/** Members that name the tenant or the app of a resource. */
-const scopeMembers = new Set(['tenant_id', 'app_id', 'scope_org_id', 'scope_app_id']);
+/** Members that change without anybody's doing, so that what was read may differ from what is. */
+const moving = new Set([
+  ...[
+    'updated_at',
+    'revision',
+    'version',
+    'health',
+    'next_run_at',
+    'oldest_due_at',
+    'counts',
+    'live_secrets',
+  ],
+  ...['last_fired_at', 'last_signin_at', 'last_used_at', 'key_count', 'member_count', 'times_redeemed'],
+  ...['usage', 'used_bytes', 'used_objects'],
+]);
 
 /**
- * `fresh` says that the value is new, like all of a POST body and always the items of an array: `null` in a new value means
- * absent, while in a change it clears the member.
+ * `creates` says that the request is a POST. `fresh` says that the value is new, like all of a POST body and always the items of an
+ * array: `null` in a new value means absent, while in a change it clears the member.
  */
 function leeway(
   schemas: Record<string, Schema>,
   schema: Schema,
-  fresh: boolean,
+  { creates, fresh }: { creates: boolean; fresh: boolean },
   within: Schema[],
 ): Leeway | undefined {
   const target = resolve(schemas, schema);
   if (within.includes(target)) return undefined;
-  const at = (inner: Schema, anew: boolean) => leeway(schemas, inner, anew, [...within, target]);
+  const at = (inner: Schema, anew: boolean) =>
+    leeway(schemas, inner, { creates, fresh: anew }, [...within, target]);
   const {
     'x-ignored': ignored,
+    'x-written-back': writtenBack,
     'x-restores': restores,
     'x-folded': isFolded,
     properties = {},
@@ -72,6 +89,7 @@ function leeway(
   const own: Leeway = {
     ...(isFolded && { folded: foldedNames(Object.keys(properties)) }),
     ...(ignored && ignored.length > 0 && { ignored }),
+    ...(ignored && ignored.length > 0 && creates && !writtenBack && { refused: true }),
     ...(ignored && fresh && { nullIsAbsent: true }),
     ...(restores && { restores }),
     ...(members.length > 0 && { members: Object.fromEntries(members) }),

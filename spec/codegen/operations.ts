@@ -38,6 +38,8 @@ export interface Leeway {
   readonly folded?: Readonly<Record<string, string>>;
   /** Members that only the server sets. They are dropped. */
   readonly ignored?: readonly string[];
+  /** Whether the value becomes something new, which is refused with such members. */
+  readonly refused?: true;
   /** Those among them that must have the values of what the request changes, which can be read at the same path. */
   readonly fixed?: readonly string[];
   /** Whether members that are \`null\` count as absent. */

@@ -64,6 +64,11 @@ export function $lines(context, target, line) {
   setExtension(context.program, target, 'x-lines', { $ref: `#/components/schemas/${line.name}` });
 }
 
+/** A model of requests that may carry all that was read, although they create nothing. */
+export function $writtenBack(context, target) {
+  setExtension(context.program, target, 'x-written-back', true);
+}
+
 /** A model whose members requests may spell in other cases and with underscores. */
 export function $folded(context, target) {
   setExtension(context.program, target, 'x-folded', true);
@@ -163,7 +168,7 @@ function nullable(program, type) {
     : union.create([type, intrinsic.null]);
 }
 
-/** What was read can be written back: the members that only the server sets are named, and ignored in requests. */
+/** The members that only the server sets are named: a change may carry them as they were read, a new resource has none. */
 function describeRequest(context, target, source) {
   const ignored = [...source.properties.keys()].filter((name) => !target.properties.has(name));
   setExtension(context.program, target, 'x-ignored', ignored.sort());

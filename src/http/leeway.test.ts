@@ -40,18 +40,18 @@ test('what is dropped is judged before, with its place; null in a new value is a
   const judged: unknown[] = [];
   const judge = (...member: unknown[]) => void judged.push(member);
   applyJudged(
-    { ignored: ['id'], members: { many: { items: { ignored: ['id'], nullIsAbsent: true } } } },
+    { ignored: ['id'], members: { many: { items: { ignored: ['id'], refused: true, nullIsAbsent: true } } } },
     { id: null, many: [{ id: 1 }, { id: null }, { id: {} }] },
     judge,
   );
   applyJudged({ items: { ignored: ['id'] } }, [{ id: 2 }], judge);
   applyJudged({ values: { ignored: ['id'] } }, { a: { id: 3 } }, judge);
   expect(judged).toEqual([
-    ['id', null, ''],
-    ['id', 1, 'many[0].'],
-    ['id', {}, 'many[2].'],
-    ['id', 2, '[0].'],
-    ['id', 3, 'a.'],
+    ['id', null, '', false],
+    ['id', 1, 'many[0].', true],
+    ['id', {}, 'many[2].', true],
+    ['id', 2, '[0].', false],
+    ['id', 3, 'a.', false],
   ]);
 });
 

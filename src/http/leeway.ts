@@ -1,8 +1,11 @@
 import { Invalid } from '../lib/errors.ts';
 import type { Leeway } from './operation.ts';
 
-/** Judges a member that only the server sets before it is dropped. `place` is its path up to its name: `events[0].`. */
-export type JudgeDropped = (name: string, value: unknown, place: string) => void;
+/**
+ * Judges a member that only the server sets before it is dropped. `place` is its path up to its name: `events[0].`; in a `refused`
+ * value it has no place.
+ */
+export type JudgeDropped = (name: string, value: unknown, place: string, refused: boolean) => void;
 
 /**
  * Removes members that a body may carry but that have no effect: members that only the server sets, so that a client can write
@@ -21,7 +24,7 @@ export function applyLeeway(leeway: Leeway, value: unknown, judge: JudgeDropped,
 type Members = Record<string, unknown>;
 
 function applyToMembers(
-  { folded, ignored, restores, nullIsAbsent, members, values }: Leeway,
+  { folded, ignored, refused = false, restores, nullIsAbsent, members, values }: Leeway,
   value: Members,
   judge: JudgeDropped,
   place: string,
@@ -30,7 +33,7 @@ function applyToMembers(
   if (ignored)
     for (const name of ignored) {
       if (!Object.hasOwn(value, name)) continue;
-      if (!nullIsAbsent || value[name] !== null) judge(name, value[name], place);
+      if (!nullIsAbsent || value[name] !== null) judge(name, value[name], place, refused);
       delete value[name];
     }
   if (restores) restoreDefaults(restores, value);

@@ -134,11 +134,12 @@ function dropper({ body, ownApps }: Operation) {
   const fixed = new Set(body?.leeway?.fixed);
   return (leeway: Leeway, value: unknown, caller: Scope | undefined): WrittenBack | undefined => {
     let written: Record<string, unknown> | undefined;
-    applyLeeway(leeway, value, (name, given, place) => {
+    applyLeeway(leeway, value, (name, given, place, refused) => {
       const compared = place === '' && fixed.has(name);
       if (compared) (written ??= {})[name] = given;
-      if (!caller || !isScopeMember(name) || (compared && (caller.operator || ownApps))) return;
-      checkUntaken(caller, name, given, place);
+      if (isScopeMember(name)) {
+        if (caller && !(compared && (caller.operator || ownApps))) checkUntaken(caller, name, given, place);
+      } else if (refused) throw Invalid(`${place}${name}: is set by the server, leave it out`);
     });
     return written;
   };

@@ -672,7 +672,7 @@ return errors === 0;
 }
 validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema52 = {"type":"object","required":["object_type","object_id","relation","subject_type","subject_id"],"properties":{"object_type":{"$ref":"contract#/$defs/Kind"},"object_id":{"$ref":"contract#/$defs/EntityId"},"relation":{"$ref":"contract#/$defs/RelationName"},"subject_type":{"$ref":"contract#/$defs/Kind"},"subject_id":{"$ref":"contract#/$defs/RelationSubjectId"},"subject_relation":{"$ref":"contract#/$defs/SubjectRelation","default":""}},"additionalProperties":false};
+const schema52 = {"type":"object","required":["object_type","object_id","relation","subject_type","subject_id"],"properties":{"object_type":{"$ref":"contract#/$defs/Kind"},"object_id":{"$ref":"contract#/$defs/EntityId"},"relation":{"$ref":"contract#/$defs/RelationName"},"subject_type":{"$ref":"contract#/$defs/Kind"},"subject_id":{"$ref":"contract#/$defs/RelationSubjectId"},"subject_relation":{"$ref":"contract#/$defs/SubjectRelation","default":""}},"x-written-back":true,"additionalProperties":false};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;

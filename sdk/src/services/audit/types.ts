@@ -519,7 +519,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Erasure. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Erasure. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "subject_id": "usr_42",
          *       "reason": "GDPR art. 17 request",
@@ -599,7 +599,7 @@ export interface components {
          */
         EventId: string;
         /**
-         * @description An event to record. Read-only members are accepted and ignored; `null` means absent. An event has at most 64 KiB.
+         * @description An event to record. Read-only members are refused; `null` means absent. An event has at most 64 KiB.
          * @example {
          *       "timestamp": "2026-01-20T08:30:01.500Z",
          *       "tenant_id": "acme",
@@ -1337,7 +1337,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: RetentionPolicy. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: RetentionPolicy. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "category": "auth",
          *       "duration": "2160h",

@@ -217,7 +217,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create an app. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an app. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -393,7 +393,7 @@ export interface components {
             mail_from: string | null;
         };
         /**
-         * @description What is sent to create: AppSettings. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: AppSettings. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -486,7 +486,7 @@ export interface components {
             mail_from?: (string | null) | undefined;
         };
         /**
-         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: AppSettings. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "signup_enabled": true,
          *       "require_verified_email": false,
@@ -541,7 +541,8 @@ export interface components {
             mail_from?: (string | null) | undefined;
         };
         /**
-         * @description Changes to an app. Absent members keep their value; read-only members are accepted and ignored.
+         * @description Changes to an app. Absent members keep their value; read-only members may be written back
+         *     as they were read.
          * @example {
          *       "name": "Default app",
          *       "slug": "default",
@@ -800,7 +801,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Brand. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Brand. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -877,7 +878,7 @@ export interface components {
             custom_css?: string | undefined;
         };
         /**
-         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Brand. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "org_id": null,
@@ -1212,7 +1213,7 @@ export interface components {
             branding: components["schemas"]["Brand"] | null;
         };
         /**
-         * @description What is sent to create: Client. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Client. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -1564,7 +1565,7 @@ export interface components {
          */
         ClientSecret: string;
         /**
-         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Client. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Reports",
@@ -2279,7 +2280,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create a form. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a form. Read-only members are refused; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -2467,8 +2468,8 @@ export interface components {
          */
         FormType: "signup";
         /**
-         * @description Changes to a form. Absent members keep their value, `fields` replaces all; read-only members are
-         *     accepted and ignored.
+         * @description Changes to a form. Absent members keep their value, `fields` replaces all; read-only members
+         *     may be written back as they were read.
          * @example {
          *       "app_id": "default",
          *       "form_type": "signup",
@@ -2834,7 +2835,7 @@ export interface components {
             token: components["schemas"]["PresentedToken"];
         };
         /**
-         * @description What is sent to create: Invitation. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Invitation. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "email": "charles@example.com",
          *       "role": "member"
@@ -3247,7 +3248,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Member. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Member. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "role": "owner"
@@ -3293,7 +3294,7 @@ export interface components {
             members: components["schemas"]["Member"][];
         };
         /**
-         * @description Changes to a member. Read-only members are accepted and ignored.
+         * @description Changes to a member. Read-only members may be written back as they were read.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91",
          *       "role": "owner"
@@ -3468,7 +3469,7 @@ export interface components {
              * @default totp
              */
             method?: components["schemas"]["MfaMethod"] | undefined;
-            /** @description The phone that receives codes; required for `sms`. */
+            /** @description The phone that receives codes; required for `sms`, and only for that. */
             phone?: components["schemas"]["PhoneNumber"] | undefined;
         };
         /**
@@ -3798,7 +3799,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Organization. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Organization. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3851,7 +3852,7 @@ export interface components {
             organizations: components["schemas"]["Organization"][];
         };
         /**
-         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Organization. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Analytical Engines",
@@ -3969,7 +3970,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Permission. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Permission. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "action": "write",
          *       "resource": "retrieval"
@@ -4229,7 +4230,8 @@ export interface components {
         PrincipalKind: "session" | "access_token";
         /**
          * @description Changes to the caller's own account: absent members keep their value, `null` clears them. `email`
-         *     is accepted if unchanged; members that users cannot set are accepted and ignored.
+         *     is accepted if unchanged; members that users cannot set may be written back
+         *     as they were read.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -4831,7 +4833,7 @@ export interface components {
             org_id?: (components["schemas"]["OrgId"] | null) | undefined;
         };
         /**
-         * @description What is sent to create: Role. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Role. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -4901,7 +4903,7 @@ export interface components {
             org_id?: components["schemas"]["OrgId"] | undefined;
         };
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "name": "Editor",
@@ -5342,7 +5344,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Team. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Team. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -5399,7 +5401,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: TeamMember. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: TeamMember. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "user_id": "user_01m7w6qgepfq9s8v7qdkvzwn91"
          *     }
@@ -5431,7 +5433,7 @@ export interface components {
             members: components["schemas"]["TeamMember"][];
         };
         /**
-         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Team. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Engine room",
          *       "slug": "engine-room"
@@ -5760,7 +5762,7 @@ export interface components {
         UserCode: string;
         /**
          * @description An account to create, with its password: at least an email, a username or a phone number is
-         *     required. Read-only members are accepted and ignored.
+         *     required. Read-only members are refused.
          * @example {
          *       "app_id": "default",
          *       "email": "ada@example.com",
@@ -5918,7 +5920,7 @@ export interface components {
             roles: components["schemas"]["UserRole"][];
         };
         /**
-         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: User. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "email": "ada@example.com",
          *       "username": "ada",
@@ -6012,7 +6014,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Webhook. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Webhook. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",
@@ -6079,7 +6081,7 @@ export interface components {
          */
         WebhookSecret: string;
         /**
-         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Webhook. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "app_id": "default",
          *       "url": "https://app.example.com/hooks/auth",

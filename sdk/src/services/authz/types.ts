@@ -62,7 +62,7 @@ export interface components {
             readonly created_by: string;
         };
         /**
-         * @description What is sent to create: Assignment. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Assignment. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "role_id": "role_01m7w4n5e0f7drekxj50y51wjg",
          *       "subject_kind": "user",
@@ -809,7 +809,7 @@ export interface components {
             permission_id: components["schemas"]["PermissionId"];
         };
         /**
-         * @description What is sent to create: Permission. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Permission. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Read documents",
          *       "resource": "document",
@@ -921,7 +921,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Policy. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Policy. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -996,7 +996,7 @@ export interface components {
          */
         PolicySubject: string;
         /**
-         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Policy. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "No edits after hours",
          *       "description": "",
@@ -1207,7 +1207,7 @@ export interface components {
             revision: components["schemas"]["RevisionOrZero"];
         };
         /**
-         * @description What is sent to create: Relation. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Relation. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "object_type": "document",
          *       "object_id": "readme",
@@ -1344,7 +1344,7 @@ export interface components {
          */
         RelationSubjectId: string;
         /**
-         * @description A tuple to write. Read-only members are accepted and ignored; `null` means absent.
+         * @description A tuple to write. Read-only members are refused; `null` means absent.
          * @example {
          *       "object_type": "document",
          *       "object_id": "readme",
@@ -1457,7 +1457,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: ResourceType. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: ResourceType. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1529,7 +1529,7 @@ export interface components {
         /** @description A page of resource types. */
         ResourceTypeList: components["schemas"]["ResourceType"][];
         /**
-         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: ResourceType. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "document",
          *       "description": "",
@@ -1645,7 +1645,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Role. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Role. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",
@@ -1697,7 +1697,7 @@ export interface components {
         /** @description A page of roles. */
         RoleList: components["schemas"]["Role"][];
         /**
-         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Role. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Editor",
          *       "slug": "editor",

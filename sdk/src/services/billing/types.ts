@@ -346,7 +346,7 @@ export interface components {
         CouponCode: string;
         /**
          * @description A request to create a coupon: a percentage or an amount, as its type says. Read-only members are
-         *     accepted and ignored; `null` means absent.
+         *     refused; `null` means absent.
          * @example {
          *       "code": "WELCOME10",
          *       "name": "Welcome",
@@ -553,7 +553,7 @@ export interface components {
          */
         CouponType: "percentage" | "amount";
         /**
-         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Coupon. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "name": "Welcome",
          *       "max_redemptions": 100,
@@ -697,7 +697,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create a customer. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a customer. Read-only members are refused; `null` means absent.
          * @example {
          *       "tenant_id": "acme",
          *       "name": "Acme GmbH",
@@ -978,7 +978,7 @@ export interface components {
         };
         /**
          * @description A request to change a customer. Absent members keep their value, `null` clears, arrays replace;
-         *     read-only members are accepted and ignored.
+         *     read-only members may be written back as they were read.
          * @example {
          *       "name": "Acme GmbH",
          *       "email": "billing@acme.example",
@@ -1783,7 +1783,7 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to draft an invoice. The other members of an invoice are accepted and ignored.
+         * @description A request to draft an invoice. The other members of an invoice are refused.
          * @example {
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "metadata": {}
@@ -2298,7 +2298,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to pay an invoice. The other members of a payment are accepted and ignored.
+         * @description A request to pay an invoice. The other members of a payment are refused.
          * @example {
          *       "invoice_id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -2394,8 +2394,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to attach a payment method. The other members of a payment method are accepted and
-         *     ignored.
+         * @description A request to attach a payment method. The other members of a payment method are refused.
          * @example {
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
          *       "token": "tok_1PqYzK2eZvKYlo2C",
@@ -2806,7 +2805,7 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description A request to create a plan. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create a plan. Read-only members are refused; `null` means absent.
          * @example {
          *       "name": "Pro",
          *       "slug": "pro",
@@ -3146,7 +3145,7 @@ export interface components {
         PlanStatus: "active" | "draft" | "archived";
         /**
          * @description A request to change a plan. Absent members keep their value, arrays replace; immutable members
-         *     are accepted and ignored.
+         *     may be written back as they were read.
          * @example {
          *       "name": "Pro",
          *       "description": "For growing teams",
@@ -3726,7 +3725,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to subscribe a tenant to a plan. Read-only members are accepted and ignored; `null`
+         * @description A request to subscribe a tenant to a plan. Read-only members are refused; `null`
          *     means absent.
          * @example {
          *       "tenant_id": "acme",
@@ -3911,7 +3910,7 @@ export interface components {
          */
         SubscriptionStatus: "active" | "trialing" | "past_due" | "canceled" | "expired" | "paused";
         /**
-         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Subscription. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "metadata": {}
          *     }
@@ -3993,7 +3992,7 @@ export interface components {
             readonly created_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: TaxRate. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: TaxRate. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "country": "DE",
          *       "state": null,
@@ -4488,7 +4487,7 @@ export interface components {
             events: components["schemas"]["UsageEventCreate"][];
         };
         /**
-         * @description A request to record a usage event. Read-only members are accepted and ignored; `null` means
+         * @description A request to record a usage event. Read-only members are refused; `null` means
          *     absent.
          * @example {
          *       "tenant_id": "acme",

@@ -183,7 +183,7 @@ export interface components {
          */
         CertificateId: string;
         /**
-         * @description A certificate with its key. Members that only the server sets are accepted and ignored.
+         * @description A certificate with its key. Members that only the server sets are refused.
          * @example {
          *       "hostnames": [
          *         "shop.example.com"
@@ -2428,7 +2428,7 @@ export interface components {
          */
         RouteId: string;
         /**
-         * @description A new route. Members that only the server sets are accepted and ignored.
+         * @description A new route. Members that only the server sets are refused.
          * @example {
          *       "name": null,
          *       "path": "/users/*",
@@ -2700,8 +2700,8 @@ export interface components {
             key?: components["schemas"]["RateLimitKey"];
         };
         /**
-         * @description A complete route: absent members take their defaults. Members that only the server sets are
-         *     accepted and ignored.
+         * @description A complete route: absent members take their defaults. Members that only the server sets may be
+         *     written back as they were read.
          * @example {
          *       "name": null,
          *       "path": "/users/*",
@@ -3336,7 +3336,7 @@ export interface components {
          */
         TargetId: string;
         /**
-         * @description A target in a route request. Members that only the server sets are accepted and ignored.
+         * @description A target in a route request. Members that only the server sets are refused in a new route.
          * @example {
          *       "url": "http://10.0.0.1:8080",
          *       "weight": 3,

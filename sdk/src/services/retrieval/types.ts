@@ -241,7 +241,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: Collection. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: Collection. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -369,7 +369,7 @@ export interface components {
         };
         /**
          * @description Changes to a collection. Absent members keep their value, `null` clears or gives the default
-         *     back; read-only members are accepted and ignored.
+         *     back; read-only members may be written back as they were read.
          * @example {
          *       "name": "help-center",
          *       "description": "Articles of the help center",
@@ -539,7 +539,7 @@ export interface components {
             documents: components["schemas"]["DocumentCreate"][];
         };
         /**
-         * @description A document to store. Read-only members are accepted and ignored; `null` means absent.
+         * @description A document to store. Read-only members are refused; `null` means absent.
          * @example {
          *       "external_id": "kb-17",
          *       "title": "Refunds",
@@ -602,7 +602,7 @@ export interface components {
          */
         DocumentText: string;
         /**
-         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Document. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "title": "Refunds",
          *       "source": "https://help.example.com/refunds",

@@ -430,7 +430,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description A request to create an endpoint. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an endpoint. Read-only members are refused; `null` means absent.
          * @example {
          *       "uid": "accounting",
          *       "tenant_id": "acme",
@@ -593,7 +593,7 @@ export interface components {
          */
         EndpointUid: string;
         /**
-         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: Endpoint. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "uid": "accounting",
          *       "url": "https://hooks.acme.example/plinth",
@@ -829,7 +829,7 @@ export interface components {
          */
         EventId: string;
         /**
-         * @description A request to create an event. Read-only members are accepted and ignored; `null` means absent.
+         * @description A request to create an event. Read-only members are refused; `null` means absent.
          * @example {
          *       "type": "invoice.paid",
          *       "tenant_id": "acme",
@@ -929,7 +929,7 @@ export interface components {
             readonly updated_at: components["schemas"]["Timestamp"];
         };
         /**
-         * @description What is sent to create: EventType. Read-only members are accepted and ignored; `null` means absent.
+         * @description What is sent to create: EventType. Read-only members are refused, except for the caller's own tenant and app; `null` means absent.
          * @example {
          *       "name": "invoice.paid",
          *       "description": "An invoice was paid in full.",
@@ -1000,7 +1000,7 @@ export interface components {
          */
         EventTypePattern: string;
         /**
-         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace; read-only members are accepted and ignored.
+         * @description What is sent to change: EventType. Absent members keep their value, `null` clears or gives the default back, arrays replace. Read-only members may be written back as they were read, and refused with other values, unless they change by themselves.
          * @example {
          *       "description": "An invoice was paid in full.",
          *       "group": "invoice",

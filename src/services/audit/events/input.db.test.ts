@@ -156,13 +156,14 @@ describe('other members', () => {
     async (ip) => expect(await recorded(`"ip":"${ip}"`)).toMatchObject({ ip }),
   );
 
-  it('that are read only are accepted and ignored', async () => {
-    const event = await api.event(
-      { id: 'audit_01kfd8cst0f4ebfc0tywvtbr3d', sequence: 1, hash: '0'.repeat(64) },
-      own,
-    );
-    expect(event.id).not.toBe('audit_01kfd8cst0f4ebfc0tywvtbr3d');
-    const again = await api.event({ ...event, metadata: { copied: true } }, own);
-    expect(again).toMatchObject({ sequence: event.sequence + 1, prev_hash: event.hash });
-  });
+  it.each([{ id: 'audit_01kfd8cst0f4ebfc0tywvtbr3d' }, { sequence: 1 }, { hash: '0'.repeat(64) }])(
+    'that only the server sets are refused: %j',
+    async (members) => {
+      const [name] = Object.keys(members);
+      expect(await api.refusal('POST', '/events', { ...own, body: { ...anEvent, ...members } })).toEqual([
+        400,
+        `audit: ${name}: is set by the server, leave it out`,
+      ]);
+    },
+  );
 });

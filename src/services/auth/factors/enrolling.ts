@@ -55,6 +55,7 @@ export async function enroll(
   { ip }: Pick<Visit, 'ip'>,
 ): Promise<NewMfaEnrollment> {
   const { method } = wanted;
+  if (method !== 'sms' && wanted.phone !== undefined) throw Invalid('phone: only for sms');
   const phone = method === 'sms' ? phoneOf(wanted) : null;
   const secret = method === 'totp' ? newTotpSecret() : null;
   const codes = newRecoveryCodes();

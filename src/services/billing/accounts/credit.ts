@@ -5,6 +5,7 @@ import { changeBalance } from '../customers/balance.ts';
 import { customerStore, type CustomerRow } from '../customers/customers.store.ts';
 import type { Deps } from '../deps.ts';
 import { CustomerNotFound, KeyReused, Refused } from '../errors.ts';
+import { requestKeyOf } from '../request-keys.ts';
 import { accountStore } from './accounts.store.ts';
 
 /** A customer and its balance after credit was given, in minor units. */
@@ -18,7 +19,7 @@ export async function giveCredit(
   { write, clock }: Pick<Deps, 'write' | 'clock'>,
   context: Context,
   id: string,
-  { amount, reason, idempotency_key = context.idempotencyKey }: Credit,
+  { amount, reason, idempotency_key = requestKeyOf(context) }: Credit,
 ): Promise<Credited> {
   return await write(context, async (tx) => {
     const { sql } = tx;

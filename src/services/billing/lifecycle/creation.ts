@@ -120,7 +120,7 @@ function trialDaysOf(
 
 /**
  * The counters of the tenant go on in its next subscription: otherwise what is free or allowed in a month would be so again with each one.
- * Its months begin anew when the year of months has passed in which the last subscription ended.
+ * Its months begin anew when it has not paid for any yet, and when the year of months has passed in which the last subscription ended.
  */
 async function countersFor(
   { sql }: Pick<Write, 'sql'>,
@@ -132,9 +132,9 @@ async function countersFor(
   const [latest, lastEnd] = [await store.latestCounters(tenant_id, app), await store.lastEnd(tenant_id, app)];
   if (latest === undefined || lastEnd === null)
     return { counts_from: momentText(start), windowAnchor: undefined };
-  const anchor = Date.parse(latest.window_anchor);
-  const isSameYear = start < periodAt(anchor, 'yearly', Date.parse(lastEnd) - 1).end;
-  return { counts_from: latest.counts_from, windowAnchor: isSameYear ? anchor : undefined };
+  const [anchor, end] = [Date.parse(latest.window_anchor), Date.parse(lastEnd)];
+  const goesOn = anchor < end && start < periodAt(anchor, 'yearly', end - 1).end;
+  return { counts_from: latest.counts_from, windowAnchor: goesOn ? anchor : undefined };
 }
 
 async function startOf(

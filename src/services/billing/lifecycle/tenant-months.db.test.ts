@@ -89,6 +89,13 @@ describe('a month of a tenant', () => {
     expect(await check('calls')).toMatchObject({ used: 60, resets_at: '2026-02-15T10:00:00.000Z' });
   });
 
+  it('begins with what the tenant pays first, not with a trial that was canceled', async () => {
+    const trial = await api.subscribe(tenant, await api.plan(metered()), { trial_days: 7 });
+    clock.turn('2026-01-17T10:00:00Z');
+    await again(trial, await api.plan(metered()));
+    expect(await check('calls')).toMatchObject({ resets_at: '2026-02-17T10:01:00.000Z' });
+  });
+
   it('begins with the next subscription a year after the last one', async () => {
     const plan = await api.plan(metered());
     const first = await api.subscribe(tenant, plan);

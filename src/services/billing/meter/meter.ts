@@ -37,13 +37,13 @@ export const meter = (deps: MeterDeps) => {
   };
 
   return {
-    async record({ body, 'Idempotency-Key': key }, context) {
-      return { id: await recorded(deps, context, body, key), status: 'buffered' };
+    async record({ body }, context) {
+      return { id: await recorded(deps, context, body), status: 'buffered' };
     },
 
-    async recordBatch({ body: { events }, 'Idempotency-Key': key }, context) {
+    async recordBatch({ body: { events } }, context) {
       checkOwnItems(context, 'events', events);
-      return await recordedBatch(deps, context, events, key);
+      return await recordedBatch(deps, context, events);
     },
 
     async list({ limit, offset, tenant_id, start, end, ...filter }, context) {

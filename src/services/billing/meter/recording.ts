@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   UsageEventCreate,
   UsageEventReceipt,
@@ -7,6 +6,7 @@ import type {
 import type { Context } from '../../../http/context.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
+import { requestKeyOf } from '../request-keys.ts';
 import { Refused } from '../errors.ts';
 import { type UsageRow, usageStore } from './events.store.ts';
 import type { Intake } from './intake.ts';
@@ -18,17 +18,16 @@ import { duplicateEvent, isRepeat, outcomeOf } from './views.ts';
 export type RecordingDeps = Pick<Deps, 'db' | 'clock' | 'settings'> & { readonly intake: Intake };
 
 /**
- * Stores an event and returns its id.
- *
- * @param requestKey the key of the request: an event without its own has it, and a repetition of the request is answered as the first one
+ * Stores an event and returns its id. An event without a key of its own has that of the request, whose repetition is answered as the
+ * first one.
  * @throws DomainError when it is refused or repeats another
  */
 export async function recorded(
   deps: RecordingDeps,
   context: Context,
   sent: UsageEventCreate,
-  requestKey: string | undefined,
 ): Promise<string> {
+  const requestKey = requestKeyOf(context);
   const isRequests = sent.idempotency_key === null && requestKey !== undefined;
   const draft = draftOf(
     isRequests ? { ...sent, idempotency_key: requestKey } : sent,
@@ -44,22 +43,21 @@ export async function recorded(
 }
 
 /**
- * Stores the events of a batch that can be stored, and says of each what became of it.
- *
- * @param requestKey the key of the request, from which events without their own get one
+ * Stores the events of a batch that can be stored, and says of each what became of it. Events without a key of their own get one from that
+ * of the request and their place in it.
  */
 export async function recordedBatch(
   deps: RecordingDeps,
   context: Context,
   sentEvents: readonly UsageEventCreate[],
-  requestKey: string | undefined,
 ): Promise<UsageEventReceipt> {
   const origin = originOf(deps, context);
-  const keyOf = requestKey === undefined ? undefined : keysIn(requestKey);
-  const events = sentEvents.map((sent, at) => {
-    const own = sent.idempotency_key ?? keyOf?.(at) ?? null;
-    return own === sent.idempotency_key ? sent : { ...sent, idempotency_key: own };
-  });
+  const requestKey = requestKeyOf(context);
+  const events = sentEvents.map((sent, at) =>
+    requestKey === undefined || sent.idempotency_key !== null
+      ? sent
+      : { ...sent, idempotency_key: `${requestKey}:${at}` },
+  );
   const drafts = await inSlices(events, (sent, at) => draftOf(sent, origin, `events[${at}].`));
   const taken = drafts.flatMap((draft) => (draft.verdict === 'taken' ? [draft.event] : []));
   const repeats = repeatsWithin(taken.map(keyed));
@@ -75,12 +73,6 @@ export async function recordedBatch(
       return isRequests && outcome.identical === true ? buffered(outcome) : outcome;
     }),
   );
-}
-
-/** The keys of the events of a request, by their places in it: short ones, whatever the request's own is. */
-function keysIn(requestKey: string): (at: number) => string {
-  const name = createHash('sha256').update(requestKey).digest('base64url');
-  return (at) => `batch:${name}:${at}`;
 }
 
 /** What the first request was told of an event, for a repetition of it. */

@@ -31,6 +31,18 @@ describe('an event', () => {
     expect(await storedFor('single')).toBe(1);
   });
 
+  it('of another credential with the same key is another one', async () => {
+    const event = { feature_key: 'api_calls' };
+    for (const user of ['user_ann', 'user_bob']) {
+      const { status } = await server.request('POST', '/billing/billing/meter/events', {
+        ...{ tenant: 'people', body: event },
+        headers: { 'Idempotency-Key': 'k-1', 'X-User-ID': user },
+      });
+      expect(status).toBe(202);
+    }
+    expect(await storedFor('people')).toBe(2);
+  });
+
   it('with a key of its own is known by that', async () => {
     const event = { feature_key: 'api_calls', idempotency_key: 'own' };
     expect((await post('events', 'own', 'k-1', event)).status).toBe(202);

@@ -4,6 +4,7 @@ import { viewOf } from '../../../http/view.ts';
 import { PaymentNotFound } from '../errors.ts';
 import { moneyOf } from '../money/money.ts';
 import { pageOf } from '../pages.ts';
+import { requestKeyOf } from '../request-keys.ts';
 import { cancel } from './canceling.ts';
 import { collect, refuseAsBefore } from './charging.ts';
 import type { PaymentDeps } from './deps.ts';
@@ -18,7 +19,7 @@ export const payments = (deps: PaymentDeps) => {
   const { db, write, clock, later } = deps;
   return {
     async create({ body }, context) {
-      const idempotency_key = body.idempotency_key ?? context.idempotencyKey;
+      const idempotency_key = body.idempotency_key ?? requestKeyOf(context);
       const wanted = { ...body, ...(idempotency_key !== undefined && { idempotency_key }) };
       const { payment, isRepeat } = await write(context, (tx) => reserve(tx, deps, viewOf(context), wanted));
       if (isRepeat) refuseAsBefore(payment);
@@ -43,7 +44,7 @@ export const payments = (deps: PaymentDeps) => {
     async refund({ id, body = { reason: null } }, context) {
       const row = await refund(
         deps,
-        { author: context, view: viewOf(context), key: context.idempotencyKey },
+        { author: context, view: viewOf(context), key: requestKeyOf(context) },
         id,
         body,
       );

@@ -92,15 +92,18 @@ describe('the course of a subscription', () => {
     ]);
   });
 
-  it('keeps its period when the plan changes, and its base price without proration', () => {
+  it('keeps its period when the plan changes, and without proration its base price, unless the new one is higher', () => {
     const change = where(at('2026-01-25'));
     expect(shown(planChange(max, change, true))).toEqual([
       'paid 2026-01-25 2026-02-15 of 2026-01-15, max 3, max 9900',
       'paid 2026-02-15 2026-03-15 of 2026-02-15, max 3, max 9900',
     ]);
-    expect(shown(planChange(max, change, false))[0]).toBe(
-      'paid 2026-01-25 2026-02-15 of 2026-01-15, max 3, pro 4900',
-    );
+    expect(shown(planChange(max, change, false))).toEqual(shown(planChange(max, change, true)));
+    const lite = { ...max, planId: 'lite', base: 1_900n };
+    expect(shown(planChange(lite, change, false))).toEqual([
+      'paid 2026-01-25 2026-02-15 of 2026-01-15, lite 3, pro 4900',
+      'paid 2026-02-15 2026-03-15 of 2026-02-15, lite 3, lite 1900',
+    ]);
   });
 
   it('begins a new period with a plan that has periods of another length', () => {

@@ -25,7 +25,7 @@ export const linkCallers =
   ({ db, linkKeys, mayStill }: LinkCallersDeps): OwnCredentials =>
   async (request) => {
     const parameters = parametersOf(request.url);
-    if (!linkable.has(request.operation) || !parameters.has('store_signature')) return undefined;
+    if (!linkable.has(request.operation) || !isLink(parameters)) return undefined;
     const link = readLink(request, parameters);
     const bucket = link && (await bucketStore(db.sql).find(link.tenant, link.bucket));
     // The signature is computed for unknown buckets and keys, too, so that the time says nothing about them.
@@ -40,6 +40,10 @@ export const linkCallers =
     if (!(await mayStill({ ...maker, scope: caller.scopes[0]!, requestId }))) throw LinkInvalid();
     return caller;
   };
+
+/** A link without its signature is one too, and not valid: beside a credential, the tenant that it names would be dropped. */
+const isLink = (parameters: URLSearchParams) =>
+  [...parameters.keys()].some((name) => name.startsWith('store_'));
 
 const nobodys = Buffer.alloc(32);
 

@@ -34,7 +34,7 @@ export class Redactor {
   readonly #numbers = new Map<string, Map<string, number>>();
   readonly #last = new Map<string, number>();
   readonly #stored = new Set<string>();
-  #written: ReadonlySet<string> | undefined;
+  readonly #written = new Map<string, ReadonlySet<string>>();
 
   constructor(input: ScanInput) {
     this.#input = input;
@@ -92,15 +92,21 @@ export class Redactor {
     if (number !== undefined) return number;
     // What the text itself writes, such as an answer about a redacted text, already stands for another value.
     number = (this.#last.get(label) ?? 0) + 1;
-    while (this.#placeholders().has(`[${label}_${number}]`)) number++;
+    while (this.#isWritten(label, number)) number++;
     this.#last.set(label, number);
     numbers.set(normalised, number);
     return number;
   }
 
-  /** The placeholders that stand in the text already. */
-  #placeholders(): ReadonlySet<string> {
-    return (this.#written ??= new Set(this.#input.text.match(placeholder)));
+  /** Whether a placeholder stands in the text already; most texts have none of its label. */
+  #isWritten(label: string, number: number): boolean {
+    const { text } = this.#input;
+    let written = this.#written.get(label);
+    if (written === undefined) {
+      written = new Set(text.includes(`[${label}_`) ? text.match(placeholder) : []);
+      this.#written.set(label, written);
+    }
+    return written.has(`[${label}_${number}]`);
   }
 
   #vault(label: string, raw: string): string {

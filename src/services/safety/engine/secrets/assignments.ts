@@ -4,6 +4,7 @@ import {
   classOf,
   dot,
   hyphen,
+  letter,
   runEnd,
   runStart,
   underscore,
@@ -23,13 +24,15 @@ const leastEntropyOfShort = 2.5;
 const nameCharacters = alphanumeric | underscore | hyphen | dot;
 
 const secretName =
-  /passw(?:or)?d|passwort|pwd|passphrase|secret|token|api[_.-]?key|access[_.-]?key|auth[_.-]?key|private[_.-]?key|encryption[_.-]?key|signing[_.-]?key|credential|contraseña|motdepasse|(?:^|[_.-])pass(?=$|[_.-])/;
+  /passw(?:or)?d|passwort|pwd|passphrase|secret|token|api[_.-]?key|access[_.-]?key|auth[_.-]?key|private[_.-]?key|encryption[_.-]?key|signing[_.-]?key|credential|contraseña|motdepasse/;
+/** `pass` by itself, which is a part of many other words. */
+const passWord = /(?:^|[_.-])pass(?:$|[_.-])/;
 /** Names that speak of a secret without holding one. */
 const describingName =
   /(?:_|-|\.|^)(?:id|ids|uuid|name|type|url|uri|path|file|length|count|limit|policy|hint|field|expiry|expires|ttl|hash|env|class|usage|tokens|index)$/;
-const passwordName = /pass|pwd/;
-const azureName = /account[_.-]?key/;
-const awsName = /aws.{0,24}secret|secret[_.-]?access[_.-]?key/;
+const passwordName = /pass|pwd/i;
+const azureName = /account[_.-]?key/i;
+const awsName = /aws.{0,24}secret|secret[_.-]?access[_.-]?key/i;
 /** In a query, the next name ends a value; in a password, `&` is a sign like others. */
 const nextParameter = /^&[A-Za-z_][A-Za-z0-9_.-]{0,31}=/;
 const azureForm = /^[A-Za-z0-9+/]{86}==/;
@@ -59,11 +62,12 @@ export function recogniseAssignment(scan: Scan, sign: number): void {
 /** Recognises the value behind an option that names a secret, `--password value`, at its first hyphen. */
 export function recogniseOption(scan: Scan, at: number): void {
   const { text } = scan;
-  if (text.charCodeAt(at + 1) !== 45 || text.charCodeAt(at - 1) > 64) return;
+  if (text.charCodeAt(at + 1) !== 45 || (classOf(text.charCodeAt(at + 2)) & letter) === 0) return;
+  if (text.charCodeAt(at - 1) > 64 || text.charCodeAt(at - 1) === 45) return;
   const end = runEnd(text, at + 2, nameCharacters, longestName);
   scan.work += end - at;
   if (end === at + 2 || text.charCodeAt(end) !== 32) return;
-  const name = inWords(text.slice(at + 2, end));
+  const name = text.slice(at + 2, end);
   if (!namesSecret(name)) return;
   const { start, quote } = valueStart(text, end + 1);
   if (/[-$[(]/.test(text.charAt(start))) return;
@@ -78,7 +82,7 @@ export function recogniseElement(scan: Scan, at: number): void {
   const end = runEnd(text, at + 1, nameCharacters, longestName);
   scan.work += end - at;
   if (end === at + 1 || text.charCodeAt(end) !== 62) return;
-  const name = inWords(text.slice(at + 1, end));
+  const name = text.slice(at + 1, end);
   if (!namesSecret(name)) return;
   const content = text.slice(end + 1, end + longestValue + 32);
   scan.work += content.length;
@@ -89,7 +93,14 @@ export function recogniseElement(scan: Scan, at: number): void {
   addValue(scan, name, start, start + value.length, true);
 }
 
-const namesSecret = (name: string): boolean => secretName.test(name) && !describingName.test(name);
+/** Whether a name is that of a secret; most are not, which is seen before they are divided into words. */
+function namesSecret(name: string): boolean {
+  const lower = name.toLowerCase();
+  const isSecret = secretName.test(lower);
+  if (!isSecret && !lower.includes('pass')) return false;
+  const words = inWords(name);
+  return (isSecret || passWord.test(words)) && !describingName.test(words);
+}
 
 function addValue(scan: Scan, name: string, start: number, end: number, isQuoted: boolean): void {
   const length = end - start;
@@ -102,7 +113,7 @@ function addValue(scan: Scan, name: string, start: number, end: number, isQuoted
   scan.add('secret.generic_assignment', start, end, value.normalize('NFC'));
 }
 
-/** The name before the sign, as words in lower case; quotation marks, a type and spaces may stand between them. */
+/** The name before the sign; quotation marks, a type and spaces may stand between them. */
 function nameBefore(text: string, sign: number): string {
   let end = sign;
   while (end > 0 && sign - end < 3 && text.charAt(end - 1) === ' ') end--;
@@ -112,22 +123,21 @@ function nameBefore(text: string, sign: number): string {
   const start = runStart(text, end, nameCharacters, longestName);
   const name = text.slice(start, end);
   // Behind a backslash the first letter is that of an escape: `\nDB_PASS`.
-  return inWords(text.charAt(start - 1) === '\\' ? name.replace(/^(?:u0022|[nrt])/, '') : name);
+  return text.charCodeAt(start - 1) === 92 ? name.replace(/^(?:u0022|[nrt])/, '') : name;
 }
 
 /** Where a quotation mark that ends here begins, with the backslashes that escape it; `end` when there is none. */
 function beforeQuote(text: string, end: number): number {
   let at = end;
   if (/["'`]/.test(text.charAt(end - 1))) at = end - 1;
-  else if (text.startsWith('\\u0022', end - 6)) at = end - 5;
+  else if (text.charCodeAt(end - 1) === 0x32 && text.startsWith('\\u0022', end - 6)) at = end - 5;
   else return end;
   while (at > end - 12 && text.charAt(at - 1) === '\\') at--;
   return at;
 }
 
 /** `dbPassword` is `db_password`. */
-const inWords = (name: string): string =>
-  /[A-Z]/.test(name) ? name.replace(/([a-z0-9])(?=[A-Z])/g, '$1_').toLowerCase() : name;
+const inWords = (name: string): string => name.replace(/([a-z0-9])(?=[A-Z])/g, '$1_').toLowerCase();
 
 function valueStart(text: string, from: number): { start: number; quote: string } {
   let at = from;

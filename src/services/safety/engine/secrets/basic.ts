@@ -30,7 +30,8 @@ const option = /^-(?:u|U|-user|-proxy-user)[ =]{1,2}\\{0,7}["']?/;
 /** Recognises the credentials of `curl --user name:password`, at the first hyphen of the option. */
 export function recogniseUserOption(scan: Scan, at: number): void {
   const { text } = scan;
-  if (text.charCodeAt(at - 1) > 32 || !/[uU-]/.test(text.charAt(at + 1))) return;
+  const first = text.charCodeAt(at + 1) | 32;
+  if ((first !== 0x75 && first !== 45) || text.charCodeAt(at - 1) > 32) return;
   const match = option.exec(text.slice(at, at + 16));
   scan.work += 32;
   if (match === null) return;

@@ -14,6 +14,9 @@ interface Segment {
 const fewestBase64 = 24;
 const fewestHex = 32;
 const fewestEscapes = 3;
+/** Bytes that are written in pairs of digits, or as variation selectors. */
+const fewestPairs = 12;
+const fewestSelectors = 4;
 const leastPrintable = 0.8;
 /** The most characters between the parts of one segment. */
 const widestGap = 2;
@@ -44,8 +47,20 @@ const useOf = (code: number) => (code < 128 ? uses[code]! : 0);
 
 /** Longer texts are read in slices at once. */
 const longestChecked = 16_384;
-/** The first half of each tag: U+E0000 to U+E007F are D B40 DC00 to DC7F. */
+/** The first half of each tag and of most selectors: U+E0000 to U+E007F are DB40 DC00 to DC7F, U+E0100 to U+E01EF DB40 DD00 to DDEF. */
 const halfOfTag = 0xdb40;
+/** The first sixteen variation selectors. One of them stands behind many emoji. */
+const isSelector = (code: number) => code >= 0xfe00 && code <= 0xfe0f;
+const isHidden = (code: number) =>
+  code === halfOfTag ||
+  isSelector(code) ||
+  (code >= 0xdc00 && code <= 0xdc7f) ||
+  (code >= 0xdd00 && code <= 0xddef);
+
+/** Bytes in pairs, which begin with a digit if they are ASCII: few texts need to be read for them. */
+const pairs = /(?:0x)?[2-7][0-9a-f](?:[\s,:;-]{1,2}(?:0x)?[0-9a-f]{2}){11}/i;
+const gapOfPairs = /^[\s,:;-]{1,2}(?:0x)?$/i;
+const widestGapOfPairs = 4;
 
 /** Whether a text may have encoded parts. Most have none, which is seen much faster than they are read. */
 function hasTraces(text: string): boolean {
@@ -53,10 +68,11 @@ function hasTraces(text: string): boolean {
     const code = text.charCodeAt(at);
     const use = useOf(code);
     if ((use & escaping) !== 0 || code === halfOfTag) return true;
+    if (isSelector(code) && isSelector(text.charCodeAt(at + 1))) return true;
     run = (use & (inBase64 | lineBreak)) !== 0 ? run + 1 : 0;
     if (run >= fewestBase64) return true;
   }
-  return false;
+  return pairs.test(text);
 }
 
 /** The parts of a text that are encoded, as one view of what they say; undefined when there are none. */
@@ -110,6 +126,8 @@ class Segments {
   #base64 = -1;
   #hex = -1;
   #tags = -1;
+  /** The pairs of digits that follow one another. */
+  readonly #pairs = { start: 0, end: 0, count: 0 };
   #word = 0;
   #percents = 0;
   #backslashes = 0;
@@ -133,15 +151,16 @@ class Segments {
         this.#endWord(at);
         this.#word = at + 1;
       } else if ((use & escaping) !== 0) this.#escape(code, at);
-      if (code === halfOfTag) {
+      if (code === halfOfTag || isSelector(code)) {
         if (this.#tags < 0) this.#tags = at;
-      } else if (this.#tags >= 0 && (code < 0xdc00 || code > 0xdc7f)) this.#endTags(at);
+      } else if (this.#tags >= 0 && !isHidden(code)) this.#endTags(at);
     }
   }
 
   end(): void {
     const { length } = this.#text;
     this.#endHex(length);
+    this.#endPairs();
     this.#endBase64(length);
     this.#endWord(length);
     if (this.#tags >= 0) this.#endTags(length);
@@ -161,19 +180,49 @@ class Segments {
   #endTags(end: number): void {
     const start = this.#tags;
     this.#tags = -1;
+    // Most are the one behind an emoji.
+    if (end - start < 2) return;
     let hidden = '';
-    for (let at = start + 1; at < end; at += 2) {
-      const code = this.#text.charCodeAt(at) - 0xdc00;
-      if (code >= 0x20 && code < 0x7f) hidden += String.fromCharCode(code);
+    const bytes: number[] = [];
+    for (let at = start; at < end; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (isSelector(code)) bytes.push(code - 0xfe00);
+      else if (code >= 0xdd00 && code <= 0xddef) bytes.push(code - 0xdd00 + 16);
+      else if (code > 0xdc1f && code < 0xdc7f) hidden += String.fromCharCode(code - 0xdc00);
     }
     if (hidden !== '') this.#push(start, end, 'tags', hidden);
+    if (bytes.length >= fewestSelectors) this.#add(start, end, 'tags', Buffer.from(bytes));
   }
 
   #endHex(end: number): void {
     const start = this.#hex;
     this.#hex = -1;
-    if (start < 0 || end - start < fewestHex) return;
-    this.#add(start, end, 'hex', Buffer.from(this.#text.slice(start, end), 'hex'));
+    if (start < 0) return;
+    if (end - start === 2) this.#addPair(start, end);
+    else if (end - start >= fewestHex)
+      this.#add(start, end, 'hex', Buffer.from(this.#text.slice(start, end), 'hex'));
+  }
+
+  #addPair(start: number, end: number): void {
+    const last = this.#pairs;
+    const gap = start - last.end;
+    if (last.count > 0 && gap <= widestGapOfPairs && gapOfPairs.test(this.#text.slice(last.end, start))) {
+      last.end = end;
+      last.count++;
+      return;
+    }
+    if (last.count > 0) this.#endPairs();
+    // In words there are many, and none of them begins with a digit.
+    const first = this.#text.charCodeAt(start);
+    if (first >= 0x32 && first <= 0x37) Object.assign(last, { start, end, count: 1 });
+  }
+
+  #endPairs(): void {
+    const { start, end, count } = this.#pairs;
+    this.#pairs.count = 0;
+    if (count < fewestPairs) return;
+    const digits = this.#text.slice(start, end).replace(/0x|[^0-9a-f]/gi, '');
+    this.#add(start, end, 'hex', Buffer.from(digits, 'hex'));
   }
 
   #endBase64(end: number): void {
@@ -216,6 +265,7 @@ class Segments {
 
   /** Words that are encoded one by one are one segment. */
   #push(start: number, end: number, encoding: Encoding, text: string): void {
+    if (this.#pairs.count > 0 && start >= this.#pairs.end) this.#endPairs();
     const last = this.list.at(-1);
     if (last?.encoding === encoding && start - last.end <= widestGap) {
       last.text += start === last.end ? text : ` ${text}`;

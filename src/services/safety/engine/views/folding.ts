@@ -30,7 +30,7 @@ const invisible =
 const mark =
   /^[\u0300-\u0344\u0346-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]$/;
 const marks = new RegExp(mark.source.slice(1, -1), 'g');
-const whiteSpace = /^\s$|^\u0085$/;
+const whiteSpace = /^\s$|^[\u0085\u2800]$/;
 const override = /^[\u202a-\u202e\u2066-\u2069]$/;
 
 /** What a code unit becomes: one of these, or a code unit. 0 is not known yet. */

@@ -2,7 +2,18 @@ import type { View } from './view.ts';
 
 /** How a text is hidden. */
 export type Encoding =
-  'leet' | 'spaced' | 'joined' | 'reversed' | 'rot13' | 'tags' | 'base64' | 'hex' | 'percent' | 'escapes';
+  | 'leet'
+  | 'spaced'
+  | 'joined'
+  | 'markup'
+  | 'fillers'
+  | 'reversed'
+  | 'rot13'
+  | 'tags'
+  | 'base64'
+  | 'hex'
+  | 'percent'
+  | 'escapes';
 
 /** A way to read the text: a view, and where its parts lie in the text. */
 export interface Reading {

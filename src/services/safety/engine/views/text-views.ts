@@ -2,7 +2,9 @@ import type { Pace } from '../pace.ts';
 import { divided } from './camel-case.ts';
 import { decoded } from './decoding.ts';
 import { disguisesOf, reversed, rotated, spelledOut, unleeted, type Disguises } from './disguises.ts';
+import { betweenFillers } from './fillers.ts';
 import { folded, type Folded } from './folding.ts';
+import { withoutMarkup } from './markup.ts';
 import { reading, type Reading } from './readings.ts';
 
 /** The views of one text, each made when it is first needed. */
@@ -42,6 +44,8 @@ export class TextViews {
       await this.leet(),
       isSpelled ? await spelledOut(this.folded, this.#pace) : undefined,
       await divided(this.text, this.folded, this.#pace),
+      await withoutMarkup(this.text, this.folded, this.#pace),
+      this.folded.signs.invisibles > 0 ? await betweenFillers(this.text, this.#pace) : undefined,
       await decoded(this.text, this.#pace),
     ];
     return found.filter((candidate) => candidate !== undefined);
