@@ -9,7 +9,7 @@ import type * as T from './types.ts';
 /** `plinth.billing.invoices` */
 export interface Invoices {
   /**
-   * Drafts an invoice of what a subscription owes now. This includes the current period so far. The draft may be empty. Refused with `invalid_state`.
+   * Drafts an invoice of what a subscription owes now. This includes the current period so far, but not what other drafts show. The draft may be empty. Refused with `invalid_state`.
    *
    * Needs the scope `billing:write`.
    *
@@ -105,7 +105,9 @@ export interface Invoices {
   ) => Answer<T.Invoice, T.Error>;
 
   /**
-   * Finalizes a draft: it is computed once more, frozen and must be paid. One that is final already is returned as it is. Refused with `invoice_finalized` when it was voided, or `invoice_incomplete`.
+   * Finalizes a draft: it is computed once more, numbered and frozen, and must be paid. One that is
+   * final already is returned as it is. Refused with `invoice_finalized` when it was voided, or
+   * `invoice_incomplete`.
    *
    * Needs the scope `billing:admin` in the operator's tenant.
    *

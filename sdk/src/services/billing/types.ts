@@ -310,9 +310,9 @@ export interface components {
             amount: components["schemas"]["Money"] | null;
             /** @description The currency of the amount; null for a percentage. */
             readonly currency: components["schemas"]["Currency"] | null;
-            /** @description The number of invoices that it discounts; immutable. */
+            /** @description How many billing periods it discounts; immutable. */
             duration: components["schemas"]["CouponDuration"];
-            /** @description The number of invoices that a repeating coupon discounts; null for others. */
+            /** @description The number of billing periods that a repeating coupon discounts; null for others. */
             duration_periods: number | null;
             /**
              * Format: int32
@@ -374,12 +374,12 @@ export interface components {
              */
             percentage?: (components["schemas"]["Percentage"] | null) | undefined;
             /**
-             * @description The number of invoices that it discounts; immutable.
+             * @description How many billing periods it discounts; immutable.
              * @default once
              */
             duration?: components["schemas"]["CouponDuration"] | undefined;
             /**
-             * @description The number of invoices that a repeating coupon discounts; null for others.
+             * @description The number of billing periods that a repeating coupon discounts; null for others.
              * @default null
              */
             duration_periods?: (number | null) | undefined;
@@ -411,7 +411,8 @@ export interface components {
             amount?: (components["schemas"]["MoneyInput"] | null) | undefined;
         };
         /**
-         * @description How many invoices of a subscription a coupon discounts.
+         * @description How many billing periods of a tenant a coupon discounts. A period that begins within one that was
+         *     discounted, after the tenant has subscribed anew, counts as the same.
          * @enum {string}
          */
         CouponDuration: "once" | "repeating" | "forever";
@@ -1555,7 +1556,7 @@ export interface components {
          * @description An invoice for a tenant: always the total amount owed minus the charges of earlier invoices.
          * @example {
          *       "id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
-         *       "number": "INV-2026-000042",
+         *       "number": null,
          *       "tenant_id": "acme",
          *       "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *       "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",
@@ -1695,8 +1696,8 @@ export interface components {
         Invoice: {
             /** @description Its id. */
             id: components["schemas"]["InvoiceId"];
-            /** @description Its number. */
-            number: components["schemas"]["InvoiceNumber"];
+            /** @description Its number; null until it becomes final. */
+            number: components["schemas"]["InvoiceNumber"] | null;
             /** @description The tenant that owes it. */
             tenant_id: components["schemas"]["TenantId"];
             /** @description The subscription that it bills. */
@@ -1811,7 +1812,7 @@ export interface components {
             metadata?: components["schemas"]["Metadata"] | undefined;
         };
         /**
-         * @description How to display an invoice file, and its name, which is that of the invoice.
+         * @description How to display an invoice file, and its name: the number of the invoice or, as long as it has none, its id.
          * @example inline; filename="INV-2026-000042.pdf"
          */
         InvoiceFileName: string;
@@ -1835,7 +1836,8 @@ export interface components {
             error: components["schemas"]["ErrorInfo"];
         };
         /**
-         * @description The number of an invoice, without gaps in its app and year: `INV-<year>-<sequence>`.
+         * @description The number of an invoice, without gaps in its app and in the year in which it became final:
+         *     `INV-<year>-<sequence>`.
          * @example INV-2026-000042
          */
         InvoiceNumber: string;
@@ -1864,7 +1866,7 @@ export interface components {
          *       "data": [
          *         {
          *           "id": "inv_01khgbwb6gfcvt5fwr9s2r6n64",
-         *           "number": "INV-2026-000042",
+         *           "number": null,
          *           "tenant_id": "acme",
          *           "subscription_id": "sub_01kf0hj080fy68aq2kxr1eh230",
          *           "customer_id": "cus_01kf0h8v90fkrvgzcvdpyndt3q",

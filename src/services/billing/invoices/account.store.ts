@@ -11,6 +11,13 @@ import type { StoredDiscount, StoredReturn, StoredTax } from './invoices.store.t
 import type { GroupKey, OtherUse, Tally } from './owed.ts';
 import { nameOf } from './settlement.ts';
 
+/** A draft: by its id, unless it is about to be made. */
+export interface DraftKey {
+  readonly id: string | null;
+  /** Whether somebody asked for it. Those that nobody asked for do not wait for those, which may stay drafts for ever. */
+  readonly isManual: boolean;
+}
+
 /** The customer that an invoice bills. */
 export interface PayerRow {
   readonly id: string;
@@ -57,13 +64,17 @@ const otherUseOf = (row: UseRow): OtherUse => ({
   quantity: new Big(row.quantity),
 });
 
-interface ChargedRow {
-  readonly id: string;
+/** What lines say of a group. */
+interface ShownRow {
   readonly group_period: string;
   readonly group_plan_id: string;
   readonly group_revision: number;
   readonly feature_key: string;
   readonly amount: string;
+}
+
+interface ChargedRow extends ShownRow {
+  readonly id: string;
   readonly subtotal: number;
   readonly total: number;
   readonly discounts: readonly StoredDiscount[];
@@ -72,7 +83,7 @@ interface ChargedRow {
   readonly is_mixed: boolean;
 }
 
-const groupOf = (row: ChargedRow): string =>
+const groupOf = (row: ShownRow): string =>
   nameOf({
     periodStart: Date.parse(row.group_period),
     planId: row.group_plan_id,
@@ -175,6 +186,18 @@ export const accountStore = (sql: Sql) => ({
       amount: BigInt(row.amount),
     }));
     return Map.groupBy(charged, ({ group }) => group);
+  },
+
+  /** What the other drafts of a subscription show of each group, by name; for one that nobody asked for, those that somebody asked for do not count. */
+  async shown({ tenant_id, id }: Owner, draft: DraftKey): Promise<Map<string, bigint>> {
+    const rows = await sql<ShownRow[]>`
+      select group_period, group_plan_id, group_revision, feature_key, sum(amount)::text as amount
+      from billing.invoice
+      join billing.line_item as line on line.tenant_id = invoice.tenant_id and line.invoice_id = invoice.id
+      where invoice.tenant_id = ${tenant_id} and subscription_id = ${id} and status = 'draft'
+        ${draft.id === null ? sql`` : sql`and invoice.id <> ${draft.id}`} ${draft.isManual ? sql`` : sql`and origin <> 'manual'`}
+      group by group_period, group_plan_id, group_revision, feature_key`;
+    return new Map(rows.map((row) => [groupOf(row), BigInt(row.amount)]));
   },
 
   /**

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { Segment } from '../periods/segments.ts';
 import { revisionStore } from '../plans/revisions.store.ts';
 import { type Owner, segmentStore } from '../subscriptions/segments.store.ts';
-import { accountStore, type PayerRow } from './account.store.ts';
+import { accountStore, type DraftKey, type PayerRow } from './account.store.ts';
 import { creditsOf, type Return } from './credits.ts';
 import { figuresOf, type Figures, type InvoiceTerms } from './figures.ts';
 import type { Line } from './lines.ts';
@@ -25,6 +25,8 @@ export interface Scope {
   readonly asOf: number;
   /** Whether the running period counts as far as it has come, besides the periods that have ended. */
   readonly withRunning: boolean;
+  /** The draft that is computed, which leaves to other drafts what they show; without it, they do not count. */
+  readonly draft?: DraftKey;
 }
 
 /** An invoice as it would be now. */
@@ -36,6 +38,8 @@ export interface Computed {
   readonly payer: PayerRow | undefined;
   readonly owed: readonly Owed[];
   readonly settlements: Settlements;
+  /** What other drafts show, by the names of the groups. */
+  readonly shown: ReadonlyMap<string, bigint>;
 }
 
 /** Periods that ended longer ago are closed: 13 months, so that each period of a yearly plan can still be corrected. */
@@ -49,13 +53,14 @@ export async function computed(
   sql: Sql,
   { revisions }: Pick<Deps, 'revisions'>,
   billed: Billed,
-  { asOf, withRunning, currency, lock }: Scope & { readonly currency: string; readonly lock: boolean },
+  { asOf, withRunning, draft, currency, lock }: Scope & { readonly currency: string; readonly lock: boolean },
 ): Promise<Computed> {
   const store = accountStore(sql);
   const segments = await segmentStore(sql).list(billed, asOf - closedAfterMs);
-  const [planOf, settlements, coupons, payer] = await Promise.all([
+  const [planOf, settlements, shown, coupons, payer] = await Promise.all([
     plansOf(sql, revisions, billed.app_id, segments),
     settlementStore(sql).list(billed, segments[0]?.period.start ?? asOf),
+    draft === undefined ? new Map<string, bigint>() : store.shown(billed, draft),
     store.coupons(billed, { currency, lock }),
     store.payer(billed, { customerId: billed.customer_id, currency, lock }),
   ]);
@@ -70,7 +75,7 @@ export async function computed(
   ]);
   const planOfAll = await plansOf(sql, revisions, billed.app_id, segments, others);
   const owed = owedBy({ segments, tallies, others, seatsBefore, planOf: planOfAll }, asOf);
-  const unsettled = unsettledLines(owed, settlements, withRunning ? 'begun' : 'ended');
+  const unsettled = unsettledLines(owed, withShown(settlements, shown), withRunning ? 'begun' : 'ended');
   const charged = await store.charged(
     billed,
     unsettled.filter(({ amount }) => amount < 0n).map(({ key }) => key),
@@ -87,7 +92,17 @@ export async function computed(
     lines.map(({ amount, key, period }) => ({ amount, period: periods.get(key.periodStart) ?? period })),
     terms,
   );
-  return { lines, returns, figures, terms, payer, owed, settlements };
+  return { lines, returns, figures, terms, payer, owed, settlements, shown };
+}
+
+/** What is billed already for whoever leaves to other drafts what they show. */
+function withShown(settlements: Settlements, shown: ReadonlyMap<string, bigint>): Settlements {
+  const all = new Map(settlements);
+  for (const [name, amount] of shown) {
+    const before = settlements.get(name) ?? { amount: 0n, wasOver: false, invoices: 0 };
+    all.set(name, { ...before, amount: before.amount + amount });
+  }
+  return all;
 }
 
 /** When the month or the year began in which the tiers of a segment's plan run. */

@@ -1,4 +1,5 @@
 import type { InvoiceOrigin, Metadata } from '../../../../generated/billing/types.ts';
+import type { Sql } from '../../../db/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
 import type { Deps } from '../deps.ts';
@@ -9,7 +10,6 @@ import { computed, type Billed, type Computed, type Scope } from './account.ts';
 import { hasInexpressibleAmount } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
 import { invoiceStore, type InvoiceRow } from './invoices.store.ts';
-import { invoiceNumber, numberingYear } from './numbers.ts';
 
 /** What a draft is made of besides its charges. */
 export interface DraftTerms extends Scope {
@@ -23,21 +23,30 @@ export interface DraftTerms extends Scope {
 
 /** The charges of an invoice that is made or computed again: those of a renewal are of the periods that had ended with it. */
 export const scopeOf = (
-  { origin, period_end }: Pick<InvoiceRow, 'origin' | 'period_end'>,
+  { id, origin, period_end }: Pick<InvoiceRow, 'id' | 'origin' | 'period_end'>,
   now: number,
-): Scope =>
-  origin === 'renewal'
-    ? { asOf: Date.parse(period_end), withRunning: false }
-    : { asOf: now, withRunning: origin === 'manual' };
+): Scope => {
+  const draft = { id, isManual: origin === 'manual' };
+  return origin === 'renewal'
+    ? { asOf: Date.parse(period_end), withRunning: false, draft }
+    : { asOf: now, withRunning: origin === 'manual', draft };
+};
 
-/** Makes a draft of a subscription whose row is locked, and gives it the next number. */
+/** A draft that is about to be made. */
+const newDraft = ({ origin }: DraftTerms) => ({ id: null, isManual: origin === 'manual' });
+
+/** Makes a draft of a subscription whose row is locked. */
 export async function draft(
   { sql, emit }: Pick<Write, 'sql' | 'emit'>,
   { revisions, clock }: Pick<Deps, 'revisions' | 'clock'>,
   billed: Billed,
   terms: DraftTerms,
 ): Promise<InvoiceRow> {
-  const result = await computed(sql, { revisions }, billed, { ...terms, lock: false });
+  const result = await computed(sql, { revisions }, billed, {
+    ...terms,
+    draft: newDraft(terms),
+    lock: false,
+  });
   return await stored({ sql, emit }, clock.now(), billed, terms, result);
 }
 
@@ -51,13 +60,39 @@ export async function draftUnlessFree(
   billed: Billed,
   terms: DraftTerms,
 ): Promise<InvoiceRow | undefined> {
-  const result = await computed(sql, { revisions }, billed, { ...terms, lock: false });
+  const result = await computed(sql, { revisions }, billed, {
+    ...terms,
+    draft: newDraft(terms),
+    lock: false,
+  });
   if (result.lines.every(({ amount }) => amount === 0n)) return undefined;
   if (isTooLarge(result)) {
     log.error({ subscription: billed.id }, 'a period owes an amount that is too large for an invoice');
     return undefined;
   }
-  return await stored({ sql, emit }, clock.now(), billed, terms, result);
+  const made = await stored({ sql, emit }, clock.now(), billed, terms, result);
+  await leaveTo(sql, { revisions, clock }, billed, made);
+  return made;
+}
+
+/** The most drafts that are computed again when another one takes their charges. */
+const mostLeft = 50;
+
+/** Drafts that somebody asked for leave to one that nobody asked for what it shows, because that one becomes final by itself. */
+async function leaveTo(
+  sql: Sql,
+  { revisions, clock }: Pick<Deps, 'revisions' | 'clock'>,
+  billed: Billed,
+  made: InvoiceRow,
+): Promise<void> {
+  const now = clock.now();
+  for (const draft of await invoiceStore(sql).lockManualDrafts(made, mostLeft)) {
+    const scope = { ...scopeOf(draft, now), currency: draft.currency, lock: false };
+    const result = await computed(sql, { revisions }, billed, scope);
+    if (isTooLarge(result)) continue;
+    await invoiceStore(sql).change(draft, storedFigures(result), now);
+    await invoiceStore(sql).replaceLines(draft, result.lines);
+  }
 }
 
 /** @throws Refused `invoice_incomplete` for an amount beyond what JSON represents exactly */
@@ -79,12 +114,11 @@ async function stored(
   result: Computed,
 ): Promise<InvoiceRow> {
   checkSize(result);
-  const year = numberingYear(now);
   const row: InvoiceRow = {
     tenant_id,
     id: newId('inv', now),
     app_id,
-    number: invoiceNumber(year, await invoiceStore(sql).nextSequence(app_id, year)),
+    number: null,
     subscription_id: id,
     status: 'draft',
     origin,

@@ -11,7 +11,8 @@ import { scopeOf } from './drafts.ts';
 import { hasInexpressibleAmount, incompleteness } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow } from './invoices.store.ts';
-import { settled } from './settlement.ts';
+import { invoiceNumber, numberingYear } from './numbers.ts';
+import { settled, type Settlements } from './settlement.ts';
 import { settlementStore } from './settlements.store.ts';
 
 type FinalizingDeps = Pick<Deps, 'revisions' | 'clock' | 'settings' | 'chargeLimits'>;
@@ -60,6 +61,8 @@ export async function finalize(
     ...storedFigures(result),
     carried_amount: Number(carried),
     amount_due: Number(due),
+    // Drafts of former versions have numbers, which must not be missing in the sequence.
+    number: invoice.number ?? (await nextNumber(write, invoice.app_id, now)),
     status: 'pending',
     bill_to: billToOf(payer),
     finalized_at: momentText(now),
@@ -76,17 +79,32 @@ export async function finalize(
   return final;
 }
 
+/** What other drafts show is not settled by this invoice. */
+function exceptShown(after: Settlements, shown: Computed['shown']): Settlements {
+  const all = new Map(after);
+  for (const [name, amount] of shown) {
+    const settlement = after.get(name);
+    if (settlement !== undefined) all.set(name, { ...settlement, amount: settlement.amount - amount });
+  }
+  return all;
+}
+
+async function nextNumber({ sql }: Pick<Write, 'sql'>, app: string, now: number): Promise<string> {
+  const year = numberingYear(now);
+  return invoiceNumber(year, await invoiceStore(sql).nextSequence(app, year));
+}
+
 /** Notes what the invoice bills, and which coupons it uses. */
 async function settle(
   { sql }: Pick<Write, 'sql'>,
   billed: Billed,
   invoiceId: string,
-  { lines, owed, settlements, figures }: Computed,
+  { lines, owed, settlements, figures, shown }: Computed,
 ): Promise<void> {
   await settlementStore(sql).replace(
     billed,
     lines.map(({ key }) => key),
-    settled(settlements, lines, owed),
+    exceptShown(settled(settlements, lines, owed), shown),
   );
   await accountStore(sql).use(billed, invoiceId, figures.periodDiscounts);
 }

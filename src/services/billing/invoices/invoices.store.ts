@@ -63,7 +63,8 @@ export interface InvoiceRow extends InvoiceFigures {
   readonly tenant_id: string;
   readonly id: string;
   readonly app_id: string;
-  readonly number: string;
+  /** Null until it is final. */
+  readonly number: string | null;
   readonly subscription_id: string;
   readonly status: InvoiceStatus;
   readonly origin: InvoiceOrigin;
@@ -89,10 +90,7 @@ export interface InvoiceRow extends InvoiceFigures {
 }
 
 export type InvoiceChange = Partial<
-  Omit<
-    InvoiceRow,
-    'tenant_id' | 'id' | 'app_id' | 'number' | 'subscription_id' | 'created_at' | 'updated_at'
-  > & {
+  Omit<InvoiceRow, 'tenant_id' | 'id' | 'app_id' | 'subscription_id' | 'created_at' | 'updated_at'> & {
     /** Whether it was voided so that its charges are owed again. */
     readonly is_rebilled: boolean;
   }
@@ -168,6 +166,24 @@ export const invoiceStore = (sql: Sql) => ({
       where tenant_id = ${tenant_id} and subscription_id = ${id} and customer_id = ${customerId}
         and status in ('pending', 'past_due') and amount_due > amount_paid
       order by id for no key update`;
+  },
+
+  /** Locks the newest drafts that somebody asked for and that show a charge of an invoice, too. Their subscription is locked. */
+  async lockManualDrafts(
+    { tenant_id, id, subscription_id }: InvoiceRow,
+    most: number,
+  ): Promise<InvoiceRow[]> {
+    return await sql<InvoiceRow[]>`
+      select ${columns(sql)} from billing.invoice
+      where tenant_id = ${tenant_id} and subscription_id = ${subscription_id} and status = 'draft' and origin = 'manual'
+        and exists (
+          select from billing.line_item as line
+          join billing.line_item as taken on taken.tenant_id = line.tenant_id and taken.group_period = line.group_period
+            and taken.group_plan_id = line.group_plan_id and taken.group_revision = line.group_revision
+            and taken.feature_key = line.feature_key
+          where line.tenant_id = ${tenant_id} and line.invoice_id = invoice.id and taken.invoice_id = ${id}
+        )
+      order by id desc limit ${most} for no key update`;
   },
 
   /** Locks what a customer has still to pay although its credit pays a part of it, newest first. Their subscriptions are locked. */

@@ -19,7 +19,7 @@ export function invoiceFiles({ db, settings }: Pick<Deps, 'db' | 'settings'>, pd
       const row = await invoiceStore(db.sql).find(viewOf(context), ref);
       if (row === undefined) throw InvoiceNotFound();
       const [lines, payer] = await Promise.all([invoiceStore(db.sql).lines(row), payerOf(db.sql, row)]);
-      context.reply.header('Content-Disposition', `inline; filename="${row.number}.pdf"`);
+      context.reply.header('Content-Disposition', `inline; filename="${row.number ?? row.id}.pdf"`);
       return await context.rest(() => pdfs.make(invoiceOf(row, lines), payer, context.signal));
     },
   } satisfies Pick<Invoices<Context>, 'pdf'>;

@@ -25,23 +25,33 @@ const codes = (answers: readonly { status: number; body?: { error?: { code: stri
   answers.map(({ status, body }) => `${status} ${body?.error?.code ?? ''}`.trim()).sort();
 
 describe('numbers', () => {
-  it('32 drafts at once have 32 numbers without a gap, and the next year starts again', async () => {
-    const subscription = await subscribed();
-    const before = await api.draft(subscription);
-    const made = await Promise.all(Array.from({ length: 32 }, () => api.draft(subscription)));
-    const first = Number(before.number.slice(-6));
-    expect(made.map(({ number }) => Number(number.slice(-6))).sort((one, other) => one - other)).toEqual(
-      Array.from({ length: 32 }, (_, index) => first + 1 + index),
+  it('32 invoices that become final at once have 32 numbers without a gap, and the next year starts again', async () => {
+    const plan = await api.plan();
+    const drafts = await Promise.all(
+      Array.from({ length: 33 }, async (_, index) =>
+        api.draft(await api.subscribe(`${tenant}-${index}`, plan)),
+      ),
     );
+    expect(drafts.map(({ number }) => number)).toEqual(drafts.map(() => null));
+    const sequence = ({ number }: Invoice) => Number(number!.slice(-6));
+    const first = sequence(await api.finalize(drafts[0]!));
+    // Those that nobody makes final take no number.
+    await api.send('POST', `/billing/invoices/${drafts[1]!.id}/void`);
+    const made = await Promise.all(drafts.slice(2).map(api.finalize));
+    expect(made.map(sequence).sort((one, other) => one - other)).toEqual(
+      Array.from({ length: 31 }, (_, index) => first + 1 + index),
+    );
+    expect((await api.invoice(drafts[1]!.id)).number).toBeNull();
     clock.turn('2027-01-01T00:00:00Z');
-    // The renewals of the year come first.
-    await api.draft(subscription);
-    const numbers = (await api.invoices(subscription)).map(({ number }) => number);
-    expect(numbers.find((number) => number.startsWith('INV-2027-'))).toBe('INV-2027-000001');
+    const { subscription_id: id } = drafts[1]!;
+    const [renewed] = (await api.draft({ id }), await api.invoices({ id })).filter(
+      ({ origin }) => origin === 'renewal',
+    );
+    expect((await api.finalize(renewed!)).number).toBe('INV-2027-000001');
   });
 
   it('an invoice is found by its number, in its tenant only', async () => {
-    const { id, number } = await api.draft(await subscribed());
+    const { id, number } = await api.finalize(await api.draft(await subscribed()));
     expect((await api.send('GET', `/billing/invoices/${number}`, { tenant })).id).toBe(id);
     const [missing, foreign] = await Promise.all([
       server.request('GET', '/billing/billing/invoices/INV-1999-000001', { tenant }),
@@ -105,6 +115,37 @@ describe('finalize', () => {
     } finally {
       await api.send('DELETE', `/billing/tax-rates/${rate.id}`);
     }
+  });
+});
+
+describe('drafts of one subscription', () => {
+  const amounts = (invoices: readonly Invoice[]) => invoices.map(({ subtotal }) => subtotal.amount);
+
+  it('show what the others do not show, and bill what they show', async () => {
+    const subscription = await subscribed();
+    await api.use(tenant, 'api_calls', 12_000);
+    const first = await api.draft(subscription);
+    await api.use(tenant, 'api_calls', 2_000);
+    const [second, third] = [await api.draft(subscription), await api.draft(subscription)];
+    expect(amounts([first, second, third])).toEqual([5_900, 1_000, 0]);
+    const finals = await Promise.all([api.finalize(second), api.finalize(first)]);
+    expect(amounts(finals)).toEqual([1_000, 5_900]);
+    expect((await api.draft(subscription)).line_items).toEqual([]);
+  });
+
+  it('that nobody asked for do not wait for those that somebody asked for', async () => {
+    const subscription = await subscribed();
+    const asked = await api.draft(subscription);
+    expect(amounts([asked])).toEqual([4_900]);
+    clock.turn('2026-02-15T10:00:00Z');
+    await api.send('GET', `/billing/subscriptions/${subscription.id}/upcoming-invoice`);
+    const [left, renewed] = await api.invoices(subscription);
+    expect(renewed).toMatchObject({ origin: 'renewal', subtotal: { amount: 4_900 } });
+    expect(left!.id).toBe(asked.id);
+    expect(left!.line_items.map(({ period_start }) => period_start)).not.toContain(
+      asked.line_items[0]!.period_start,
+    );
+    expect((await api.finalize(renewed!)).subtotal.amount).toBe(4_900);
   });
 });
 

@@ -20,13 +20,20 @@ export async function upcoming(
   if (!isEntitling(row.status)) throw InvalidState(`subscription is ${row.status}`);
   const now = deps.clock.now();
   const currency = await currencyOf(tx, deps, row);
-  const result = await computed(tx.sql, deps, row, { asOf: now, withRunning: true, currency, lock: false });
+  const draft = { id: null, isManual: false };
+  const result = await computed(tx.sql, deps, row, {
+    asOf: now,
+    withRunning: true,
+    draft,
+    currency,
+    lock: false,
+  });
   checkSize(result);
   const invoice = {
     tenant_id: row.tenant_id,
     id: '',
     app_id: row.app_id,
-    number: '',
+    number: null,
     subscription_id: row.id,
     status: 'draft',
     origin: 'renewal',

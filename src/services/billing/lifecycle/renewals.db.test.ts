@@ -141,13 +141,14 @@ it('new prices count from the next period on, new limits at once', async () => {
   expect((await api.invoices(subscription)).map(({ total }) => total.amount)).toEqual([4900, 6000]);
 });
 
-it('a draft with nothing left to bill is voided', async () => {
+it('a renewal bills its period, whatever somebody drafts meanwhile', async () => {
   const subscription = await api.subscribe(tenant, await api.plan());
   clock.turn('2026-02-15T10:00:00Z');
   await sweep();
   await api.finalize(await api.draft(subscription));
   clock.turn('2026-02-15T11:00:00Z');
   await sweep();
-  const [renewal] = await api.invoices(subscription);
-  expect(renewal).toMatchObject({ origin: 'renewal', status: 'voided', void_reason: 'nothing left to bill' });
+  const [renewal, asked] = await api.invoices(subscription);
+  expect(renewal).toMatchObject({ origin: 'renewal', status: 'pending', subtotal: { amount: 4_900 } });
+  expect(asked!.line_items.map(({ period_start }) => period_start)).not.toContain('2026-01-15T10:00:00.000Z');
 });

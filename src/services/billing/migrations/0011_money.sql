@@ -28,3 +28,5 @@ from billing.invoice cross join jsonb_array_elements(discounts) as discount
 where status in ('pending', 'past_due', 'paid') and (discount->>'amount')::bigint > 0
 group by tenant_id, app_id, id, lower(discount->>'code'), period_start, period_end;
 create index redemption_code on billing.redemption (tenant_id, app_id, lower(code));
+-- A draft has no number: it is taken in the transaction that makes the invoice final.
+alter table billing.invoice alter column number drop not null;

@@ -32,7 +32,12 @@ export async function invoicePdf(
     },
     // The library would otherwise load a font that nothing uses.
     font: '',
-    info: { Title: `Invoice ${text.number}`, Creator: 'Plinth', Producer: 'Plinth', CreationDate: createdAt },
+    info: {
+      Title: text.number === null ? 'Draft of an invoice' : `Invoice ${text.number}`,
+      Creator: 'Plinth',
+      Producer: 'Plinth',
+      CreationDate: createdAt,
+    },
   });
   const chunks: Uint8Array[] = [];
   pdf.on('data', (chunk: Uint8Array) => chunks.push(chunk));

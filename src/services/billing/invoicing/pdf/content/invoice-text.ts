@@ -25,7 +25,8 @@ export interface SumText {
 
 /** Everything that an invoice says, in the order in which it says it, without a thought of where that goes. */
 export interface InvoiceText {
-  readonly number: string;
+  /** Null for a draft. */
+  readonly number: string | null;
   readonly seller: Party;
   readonly billTo: Party | null;
   readonly standing: Standing;
@@ -81,7 +82,7 @@ function factsOf(invoice: Invoice): [string, string][] {
     ['Voided', voided_at],
   ];
   return [
-    ['Invoice number', number],
+    ...(number === null ? [] : [['Invoice number', number] as [string, string]]),
     ...dates.flatMap(([label, at]) => (at === null ? [] : [[label, dayOf(at)] as [string, string]])),
     ['Billing period', periodOf(invoice)],
     ['Account', invoice.tenant_id],

@@ -58,7 +58,7 @@ function titleOf({ number, standing }: InvoiceText, setting: Setting): Head {
       },
       {
         kind: 'text',
-        text: number,
+        text: number ?? 'No number yet',
         x: middle,
         baseline: baseline + 18,
         style: { ...styles.name, color: colors.quiet },

@@ -75,7 +75,7 @@ function footer({ number, seller }: InvoiceText, page: number, pages: number, se
     { kind: 'rule', y: baseline - 15, from: sheet.left, to: sheet.right, color: colors.line, thickness: 0.5 },
     {
       kind: 'text',
-      text: name === '' ? number : `${number} · ${name}`,
+      text: [number, name].filter(Boolean).join(' · '),
       x: sheet.left,
       baseline,
       style: styles.footer,
