@@ -24,7 +24,7 @@ export function applyLeeway(leeway: Leeway, value: unknown, judge: JudgeDropped,
 type Members = Record<string, unknown>;
 
 function applyToMembers(
-  { folded, ignored, refused = false, restores, nullIsAbsent, members, values }: Leeway,
+  { folded, ignored, refused, restores, nullIsAbsent, members, values }: Leeway,
   value: Members,
   judge: JudgeDropped,
   place: string,
@@ -33,7 +33,7 @@ function applyToMembers(
   if (ignored)
     for (const name of ignored) {
       if (!Object.hasOwn(value, name)) continue;
-      if (!nullIsAbsent || value[name] !== null) judge(name, value[name], place, refused);
+      if (!nullIsAbsent || value[name] !== null) judge(name, value[name], place, refused === true);
       delete value[name];
     }
   if (restores) restoreDefaults(restores, value);
