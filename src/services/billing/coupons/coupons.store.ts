@@ -1,8 +1,8 @@
 import type { Coupon, RedeemedCoupon } from '../../../../generated/billing/types.ts';
 import type { Sql } from '../../../db/index.ts';
-import type { CouponUse } from '../invoices/discounts.ts';
 import { counted, onePage, type PageRequest, readPage } from '../pages.store.ts';
 import type { SubscriptionRow } from '../subscriptions/subscriptions.store.ts';
+import type { CouponUse } from './grants.ts';
 
 /** A coupon as it is stored. */
 export interface CouponRow extends Omit<Coupon, 'amount' | 'active'> {

@@ -1,13 +1,13 @@
 import type { RedeemedCoupon } from '../../../../generated/billing/types.ts';
 import type { View } from '../../../db/view.ts';
 import { CouponNotFound, Refused, SubscriptionNotFound } from '../errors.ts';
-import { isSpent } from '../invoices/discounts.ts';
 import { planStore } from '../plans/plans.store.ts';
 import { isLive } from '../subscriptions/states.ts';
 import { subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
 import { redeemedOf } from './coupon.ts';
 import { type CouponRow, couponStore } from './coupons.store.ts';
+import { isSpent } from './grants.ts';
 import { CouponExhausted, redemptionFault } from './redemption-faults.ts';
 
 interface Redemption {

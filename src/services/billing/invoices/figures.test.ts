@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mostMinorUnits } from '../money/money.ts';
-import { discountsOf, isSpent, type RedeemedCoupon } from './discounts.ts';
+import { isSpent } from '../coupons/grants.ts';
+import { discountsOf, type RedeemedCoupon } from './discounts.ts';
 import { figuresOf, incompleteness, type InvoiceTerms } from './figures.ts';
 import { taxRateFor } from './taxes.ts';
 
