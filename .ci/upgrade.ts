@@ -79,8 +79,12 @@ async function between({ env, engine }: Place, servers: Running[]): Promise<void
   };
   await ask(`${first.url}/storage/store/v1/buckets`, token, 'POST', { name: bucket });
   const kept = await ask(`${first.url}/keys/v1/keys/${made.key.id}`, token, 'GET');
+  const plan = (await ask(`${first.url}/billing/billing/plans`, token, 'POST', {
+    ...{ slug: 'upgraded', name: 'Upgraded', currency: 'usd', features: [] },
+    pricing: { base_amount: { amount: 1_000, currency: 'usd' }, tiers: [] },
+  })) as { id: string };
 
-  const callers = engine === 'postgres' ? steadyCaller(first.url) : undefined;
+  const callers = engine === 'postgres' ? steadyCaller(first.url, plan.id) : undefined;
   if (!callers) await first.stop();
   const applied = execFileSync(process.execPath, ['bin/plinth.cjs', 'migrate'], {
     env: settings,
@@ -111,7 +115,7 @@ async function start(folder: string, env: Record<string, string>) {
 }
 
 /** Lets several callers ask one request after the other, and keeps the first that fails. */
-function steadyCaller(url: string) {
+function steadyCaller(url: string, plan_id: string) {
   let target = url;
   let answered = 0;
   let ending = false;
@@ -127,6 +131,8 @@ function steadyCaller(url: string) {
       await call('PUT', object, { turn });
       await call('POST', '/sync/push', pushOf(`node-${number}`, turn));
       await call('DELETE', object);
+      const tenant_id = `tenant-${number}-${turn}`;
+      await call('POST', '/billing/billing/subscriptions', { tenant_id, plan_id });
     }
   };
   const asking = Promise.all(Array.from({ length: callersAtOnce }, caller));

@@ -45,15 +45,27 @@ export function leewayOf(
 const moving = new Set([
   ...[
     'updated_at',
+    'updatedAt',
     'revision',
     'version',
-    'health',
     'next_run_at',
     'oldest_due_at',
     'counts',
     'live_secrets',
   ],
   ...['last_fired_at', 'last_signin_at', 'last_used_at', 'key_count', 'member_count', 'times_redeemed'],
+  // What indexing, deploying and watching find out.
+  ...['chunk_count', 'document_count', 'reindex', 'content_hash', 'content_length', 'text_length'],
+  ...[
+    'deployment_id',
+    'operation_id',
+    'endpoints',
+    'pending_changes',
+    'state_reason',
+    'health',
+    'health_status',
+  ],
+  ...['disabled_reason', 'unresolved'],
   ...['usage', 'used_bytes', 'used_objects'],
 ]);
 

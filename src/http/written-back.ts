@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError, Invalid } from '../lib/errors.ts';
+import { momentText, parseMoment } from '../lib/moments.ts';
 import type { Operator } from './access.ts';
 import type { Asker } from './asker.ts';
 import { handlerOf } from './handlers.ts';
@@ -38,7 +39,7 @@ export function writtenBackCheck(
     const present = wireForm(found ?? place);
     for (const [name, value] of Object.entries(written)) {
       if (found === undefined && isScopeMember(name)) checkUntaken(call, name, value, '');
-      else if (!isDeepStrictEqual(value, present[name] ?? null)) throw notTaken(name) ?? notSettable(name);
+      else if (!isSame(value, present[name] ?? null)) throw notTaken(name) ?? notSettable(name);
     }
   };
 }
@@ -50,6 +51,26 @@ async function foundBy(find: () => unknown): Promise<unknown> {
   } catch (error) {
     if (error instanceof DomainError && error.kind === 'notFound') return undefined;
     throw error;
+  }
+}
+
+/** Many clients read a moment into a value of their own and write it in another form: without zeros at the end, or with `+00:00`. */
+const isSame = (value: unknown, present: unknown): boolean =>
+  isDeepStrictEqual(value, present) ||
+  (typeof value === 'string' &&
+    typeof present === 'string' &&
+    moment.test(present) &&
+    normalMoment(value) === present);
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Undefined for a text that is no moment, or a finer one than any that is stored. */
+function normalMoment(text: string): string | undefined {
+  try {
+    const { ms, cut } = parseMoment(text, '');
+    return cut ? undefined : momentText(ms);
+  } catch {
+    return undefined;
   }
 }
 

@@ -102,6 +102,30 @@ describe('list', () => {
 });
 
 describe('update', () => {
+  it('takes the moments that it showed in every form in which clients write them, and no others', async () => {
+    const policy = await api.policy({ name: 'Moments' });
+    const { id, created_at } = policy as { id: string; created_at: string };
+    await server.db.sql`update keys.policies set created_at = '2026-01-20T08:30:00.500Z' where id = ${id}`;
+    const put = async (at: string) => {
+      const body = { ...policy, created_at: at };
+      return (await server.request('PUT', `/keys/v1/policies/${id}`, { body })).status;
+    };
+    const same = [
+      '2026-01-20T08:30:00.5Z',
+      '2026-01-20T08:30:00.500000+00:00',
+      '2026-01-20T09:30:00.500+01:00',
+    ];
+    for (const at of same) expect(await put(at)).toBe(200);
+    const others = [
+      created_at,
+      '2026-01-20T08:30:00.500001Z',
+      '2026-01-20T08:30:00Z',
+      '2026-02-30T08:30:00Z',
+      '',
+    ];
+    for (const at of others) expect(await put(at)).toBe(400);
+  });
+
   it('changes what is present and keeps the rest; what was read can be written back', async () => {
     const policy = await api.policy({ max_key_age: '48h', allowed_ips: ['10.0.0.0/8'] });
     const update = (body: object) => api.send('PUT', `/policies/${policy.id}`, { body });

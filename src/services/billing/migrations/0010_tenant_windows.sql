@@ -5,6 +5,17 @@ alter table billing.subscription add column counts_from timestamptz(3);
 update billing.subscription set window_anchor = anchor, counts_from = starts_at;
 alter table billing.subscription alter column window_anchor set not null, alter column counts_from set not null;
 
+-- Servers of the version before go on subscribing tenants until they are replaced, and know of neither.
+create function billing.count_from_start() returns trigger language plpgsql as $$
+begin
+  new.window_anchor := coalesce(new.window_anchor, new.anchor);
+  new.counts_from := coalesce(new.counts_from, new.starts_at);
+  return new;
+end
+$$;
+create trigger of_former_version before insert on billing.subscription for each row
+  when (new.window_anchor is null or new.counts_from is null) execute function billing.count_from_start();
+
 -- The days of trial that the operator has granted, whatever a plan says; null without such.
 alter table billing.subscription add column trial_granted integer;
 update billing.subscription set trial_granted = round(extract(epoch from trial_end - trial_start) / 86400)

@@ -30,3 +30,30 @@ group by tenant_id, app_id, id, lower(discount->>'code'), period_start, period_e
 create index redemption_code on billing.redemption (tenant_id, app_id, lower(code));
 -- A draft has no number: it is taken in the transaction that makes the invoice final.
 alter table billing.invoice alter column number drop not null;
+
+-- Servers of the version before go on making drafts final until they are replaced. They know only drafts that have a number, and do not
+-- note by period what coupons deduct.
+create function billing.finalize_of_former_version() returns trigger language plpgsql as $$
+declare
+  of_year integer := extract(year from coalesce(new.finalized_at, now()) at time zone 'UTC');
+  sequence text;
+begin
+  if new.number is null then
+    insert into billing.invoice_number (app_id, year, last) values (new.app_id, of_year, 1)
+    on conflict (app_id, year) do update set last = invoice_number.last + 1
+    returning last::text into sequence;
+    new.number := 'INV-' || lpad(of_year::text, 4, '0') || '-' || lpad(sequence, greatest(6, length(sequence)), '0');
+  end if;
+  if not exists (select from billing.coupon_use where tenant_id = new.tenant_id and invoice_id = new.id) then
+    insert into billing.coupon_use (tenant_id, app_id, invoice_id, code_key, period_start, period_end, amount)
+    select new.tenant_id, new.app_id, new.id, lower(discount->>'code'), new.period_start, new.period_end, sum((discount->>'amount')::bigint)
+    from jsonb_array_elements(new.discounts) as discount
+    where (discount->>'amount')::bigint > 0
+    group by lower(discount->>'code');
+  end if;
+  return new;
+end
+$$;
+create trigger of_former_version before update of status on billing.invoice for each row
+  when (old.status = 'draft' and new.status in ('pending', 'past_due', 'paid') and (new.number is null or new.discounts <> '[]'))
+  execute function billing.finalize_of_former_version();
