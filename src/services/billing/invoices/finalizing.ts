@@ -6,7 +6,7 @@ import { Refused } from '../errors.ts';
 import type { Write } from '../writes.ts';
 import { accountStore, type PayerRow } from './account.store.ts';
 import { computed, type Billed, type Computed } from './account.ts';
-import { carriedBy } from './carrying.ts';
+import { attemptAtRest, carriedBy } from './carrying.ts';
 import { scopeOf } from './drafts.ts';
 import { hasInexpressibleAmount, incompleteness } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
@@ -73,7 +73,7 @@ export async function finalize(
   };
   await invoiceStore(sql).change(invoice, change, now);
   await invoiceStore(sql).replaceLines(invoice, lines);
-  if (payer !== undefined && figures.total < 0n) await setOff(write, billed, payer, -figures.total, now);
+  if (payer !== undefined && figures.total < 0n) await setOff(write, deps, billed, payer, -figures.total);
   const final = { ...invoice, ...change, updated_at: momentText(now) } as InvoiceRow;
   emit('billing.invoice.finalized', final, invoiceOf(final, []));
   return final;
@@ -115,11 +115,12 @@ async function settle(
  */
 async function setOff(
   write: Pick<Write, 'sql' | 'emit'>,
+  deps: Pick<Deps, 'clock' | 'chargeLimits'>,
   billed: Billed,
   payer: PayerRow,
   credit: bigint,
-  now: number,
 ): Promise<void> {
+  const now = deps.clock.now();
   const store = invoiceStore(write.sql);
   let left = credit;
   for (const open of await store.lockOpen(billed, payer.id)) {
@@ -131,7 +132,7 @@ async function setOff(
       credit_applied: open.credit_applied + Number(used),
       set_off_amount: open.set_off_amount + Number(used),
       amount_due: open.amount_due - Number(used),
-      ...(used === due && { next_attempt_at: momentText(now) }),
+      ...attemptAtRest(deps, open, due - used, now),
     };
     await store.change(open, change, now);
     const { tenant_id } = billed;
