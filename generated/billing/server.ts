@@ -199,7 +199,7 @@ export interface Customers<Call = unknown> {
    * Erases a customer without a live subscription: name, email, address and tax numbers. Final
    * invoices keep the billed party. Refused with `has_active_subscriptions`, or with
    * `customer_in_use` while amounts are not billed or not paid, a payment is pending, or the
-   * customer has credit.
+   * balance is not 0.
    *
    * Needs the scope `billing:write`.
    *

@@ -1311,7 +1311,7 @@ export interface components {
             invoice_ids?: components["schemas"]["InvoiceId"][];
             /** @description With `customer_in_use`: payments that are pending. */
             payment_ids?: components["schemas"]["PaymentId"][];
-            /** @description With `customer_in_use`: the balance, which is credit of the customer. */
+            /** @description With `customer_in_use`: the balance, which is credit below 0, and otherwise what the next invoice collects. */
             balance?: components["schemas"]["Money"];
         } & {
             [key: string]: unknown;

@@ -63,17 +63,19 @@ async function checkSettled(tx: Write, deps: ErasureDeps, customer: CustomerRow)
     await store.openInvoices(customer),
     await store.pendingPayments(customer),
   ];
+  // Credit and what invoices have left to the next one cancel each other out.
+  const balance = customer.balance + customer.carried_amount;
   const about: ErrorDetails = {
     ...(subscription_ids.length > 0 && { subscription_ids }),
     ...(invoice_ids.length > 0 && { invoice_ids }),
     ...(payment_ids.length > 0 && { payment_ids }),
-    ...(customer.balance < 0 && { balance: moneyOf(BigInt(customer.balance), customer.currency) }),
+    ...(balance !== 0 && { balance: moneyOf(BigInt(balance), customer.currency) }),
   };
   const texts = {
     subscription_ids: 'amounts that are not billed',
     invoice_ids: 'open invoices',
     payment_ids: 'pending payments',
-    balance: 'credit',
+    balance: balance < 0 ? 'credit' : 'an amount that its next invoice collects',
   };
   const open = Object.entries(texts).flatMap(([name, text]) => (name in about ? [text] : []));
   if (open.length > 0)

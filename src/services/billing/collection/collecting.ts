@@ -41,7 +41,7 @@ async function attempt(tx: Write, deps: PaymentDeps, due: DueInvoice): Promise<P
   if (!isDue(locked.invoice, now)) return undefined;
   const invoice = await leaveRest(tx, deps, locked.invoice, now);
   if (invoice.amount_due === invoice.amount_paid) {
-    await receive(tx, invoice, 0n, now);
+    await receive(tx, deps, invoice, 0n, now);
     await cancelOpen(tx, { tenant_id: invoice.tenant_id, invoice_id: invoice.id }, now);
     return undefined;
   }

@@ -129,6 +129,50 @@ describe('an invoice', () => {
     expect([await balance(owner), charged('pkr')]).toEqual([1_000, []]);
   });
 
+  it('of which a credit leaves less than the provider takes is settled, although nobody collects it', async () => {
+    const { id: customer } = await api.customer('set-off');
+    const pricing = { base_amount: usd(1_000), tiers: [] };
+    const subscription = await api.subscribe('set-off', await api.plan({ pricing, features: [] }));
+    const { id } = await api.finalize(await api.draft(subscription));
+    clock.turn(12 * hour);
+    await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, {
+      body: { immediately: true },
+    });
+    clock.turn(2 * hour);
+    for (const _ of [1, 2]) await sweep();
+    const { status, carried_amount, amount_due } = await api.invoice(id);
+    expect([status, carried_amount.amount, amount_due.amount]).toEqual(['paid', -16, 0]);
+    expect([await balance({ customer }), charged('usd').includes(16)]).toEqual([16, false]);
+  });
+
+  it('of which a smaller payment than was asked for leaves less than the provider takes is settled', async () => {
+    const owner = await debtor(server.db, { at: clock.now() });
+    const { processor_id } = await api.pay(owner);
+    const object = { id: processor_id, amount_received: 4_980, currency: 'usd' };
+    await api.notify('payment_intent.succeeded', object, { now: clock.now() });
+    await sweep();
+    expect(await api.account(owner)).toMatchObject({ status: 'paid', paid: 4_980 });
+    expect(await balance(owner)).toBe(20);
+  });
+
+  it('that has left something keeps its customer from being erased, until credit covers that', async () => {
+    const owner = await due(1_000, 'pkr');
+    await sweep();
+    await sweep();
+    const path = `/billing/customers/${owner.customer}`;
+    const { status, body } = await server.request('DELETE', `/billing${path}`, { tenant: owner.tenant });
+    expect([status, body.error]).toMatchObject([
+      409,
+      {
+        ...{ code: 'customer_in_use', message: 'customer has an amount that its next invoice collects' },
+        details: { balance: { amount: 1_000, currency: 'pkr' } },
+      },
+    ]);
+    const amount = { amount: 1_000, currency: 'pkr' };
+    await api.send('POST', `${path}/credit`, { body: { amount } });
+    await api.send('DELETE', path, { tenant: owner.tenant });
+  });
+
   it('of more than the provider takes at once is collected in parts', async () => {
     const owner = await due(150_000_000, 'eur');
     await sweep();
@@ -151,6 +195,16 @@ describe('a payment', () => {
       ...[400, 'invalid_amount', `amount: ${why}`],
     ]);
     expect(await api.pay(owner, { payment_method_id: id })).toMatchObject({ amount: usd(5_000) });
+  });
+
+  it('that only the provider knows to be too small is refused in the same words when it is repeated', async () => {
+    const owner = await debtor(server.db, { at: clock.now(), amount: 1_000, currency: 'pkr' });
+    const { id } = await api.method(owner);
+    const body = { invoice_id: owner.invoice, payment_method_id: id, idempotency_key: 'small' };
+    for (const _ of [1, 2])
+      expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body })).toEqual([
+        ...[400, 'invalid_amount', 'amount: less than the payment provider takes'],
+      ]);
   });
 
   it('is asked for, heard of and refunded in the units of the provider', async () => {

@@ -1,3 +1,4 @@
+import { momentText } from '../../../lib/moments.ts';
 import { balanceStore } from '../customers/balance.store.ts';
 import { carry, changeBalance } from '../customers/balance.ts';
 import type { Deps } from '../deps.ts';
@@ -52,6 +53,18 @@ export async function leaveRest(
   await invoiceStore(tx.sql).change(invoice, change, now);
   return { ...invoice, ...change };
 }
+
+/**
+ * When an invoice is collected of which an amount stays to be paid: at once where nobody can pay it, because it is less than the provider
+ * takes. Then the next invoice collects it.
+ */
+export const attemptAtRest = (
+  { chargeLimits }: Limits,
+  { currency }: Pick<InvoiceRow, 'currency'>,
+  rest: bigint,
+  now: number,
+): Pick<InvoiceChange, 'next_attempt_at'> =>
+  collectable(rest, chargeLimits(currency)) === 0n ? { next_attempt_at: momentText(now) } : {};
 
 /** Undoes what a voided invoice has carried. What a later invoice has collected of it meanwhile becomes credit. */
 export async function undoCarrying(tx: Tx, invoice: InvoiceRow, now: number): Promise<void> {

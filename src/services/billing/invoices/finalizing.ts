@@ -12,6 +12,7 @@ import { hasInexpressibleAmount, incompleteness } from './figures.ts';
 import { invoiceOf, storedFigures } from './invoice.ts';
 import { type InvoiceChange, invoiceStore, type InvoiceRow } from './invoices.store.ts';
 import { invoiceNumber, numberingYear } from './numbers.ts';
+import { setOff } from './set-off.ts';
 import { settled, type Settlements } from './settlement.ts';
 import { settlementStore } from './settlements.store.ts';
 
@@ -73,7 +74,8 @@ export async function finalize(
   };
   await invoiceStore(sql).change(invoice, change, now);
   await invoiceStore(sql).replaceLines(invoice, lines);
-  if (payer !== undefined && figures.total < 0n) await setOff(write, billed, payer, -figures.total, now);
+  if (payer !== undefined && figures.total < 0n)
+    await setOff(write, deps, billed, payer, { amount: -figures.total, returns: result.returns });
   const final = { ...invoice, ...change, updated_at: momentText(now) } as InvoiceRow;
   emit('billing.invoice.finalized', final, invoiceOf(final, []));
   return final;
@@ -107,37 +109,6 @@ async function settle(
     exceptShown(settled(settlements, lines, owed), shown),
   );
   await accountStore(sql).use(billed, invoiceId, figures.periodDiscounts);
-}
-
-/**
- * The credit of a subscription pays first what is still to be paid of it: otherwise it could pay for something else, while the charges that
- * it gives back are never paid. The collection finds the invoices that it covers.
- */
-async function setOff(
-  write: Pick<Write, 'sql' | 'emit'>,
-  billed: Billed,
-  payer: PayerRow,
-  credit: bigint,
-  now: number,
-): Promise<void> {
-  const store = invoiceStore(write.sql);
-  let left = credit;
-  for (const open of await store.lockOpen(billed, payer.id)) {
-    const due = BigInt(open.amount_due - open.amount_paid);
-    const used = due < left ? due : left;
-    if (used === 0n) return;
-    left -= used;
-    const change: InvoiceChange = {
-      credit_applied: open.credit_applied + Number(used),
-      set_off_amount: open.set_off_amount + Number(used),
-      amount_due: open.amount_due - Number(used),
-      ...(used === due && { next_attempt_at: momentText(now) }),
-    };
-    await store.change(open, change, now);
-    const { tenant_id } = billed;
-    const cause = { invoiceId: open.id };
-    await changeBalance(write, { tenant_id, customerId: payer.id, amount: used, cause }, now);
-  }
 }
 
 const billToOf = (payer: PayerRow | undefined): BillTo | null =>

@@ -6,6 +6,7 @@ import { nextStatus } from '../subscriptions/states.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { type ListedSubscription, subscriptionStore } from '../subscriptions/subscriptions.store.ts';
 import type { Write } from '../writes.ts';
+import { attemptAtRest } from './carrying.ts';
 import { finalize } from './finalizing.ts';
 import { invoiceOf } from './invoice.ts';
 import { type InvoiceKey, invoiceStore, type InvoiceRow } from './invoices.store.ts';
@@ -59,6 +60,7 @@ export function checkOpen({ status }: Pick<InvoiceRow, 'status'>): void {
  */
 export async function receive(
   tx: Tx,
+  deps: Pick<Deps, 'chargeLimits'>,
   key: InvoiceKey & { app_id: string },
   amount: bigint,
   at: number,
@@ -71,7 +73,9 @@ export async function receive(
   const isCovered = taken === due;
   const change = {
     amount_paid: invoice.amount_paid + Number(taken),
-    ...(isCovered && { status: 'paid' as const, paid_at: momentText(at), next_attempt_at: null }),
+    ...(isCovered
+      ? { status: 'paid' as const, paid_at: momentText(at), next_attempt_at: null }
+      : attemptAtRest(deps, invoice, due - taken, at)),
   };
   await invoiceStore(sql).change(invoice, change, at);
   if (isCovered) {

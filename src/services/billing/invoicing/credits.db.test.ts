@@ -96,6 +96,22 @@ it('a charge that was written off is not given back', async () => {
   expect(await left(subscription, customer)).toEqual({ credit: undefined, balance: 0 });
 });
 
+it('a charge that is given back and then written off pays for nothing else', async () => {
+  const customer = await api.customer(tenant);
+  const pricing = { base_amount: usd(31_000), tiers: [] };
+  const subscription = await api.subscribe(tenant, await api.plan({ pricing }));
+  for (const at of ['2026-02-15T10:00:00Z', '2026-02-15T12:00:00Z']) {
+    clock.turn(at);
+    await sweep();
+  }
+  const [first] = await api.invoices(subscription);
+  const second = await billed(subscription);
+  await left(subscription, customer);
+  await api.send('POST', `/billing/invoices/${second.id}/void`);
+  expect(await api.invoice(first!.id)).toMatchObject({ status: 'pending', amount_due: { amount: 31_000 } });
+  expect((await api.send('GET', `/billing/customers/${customer.id}`)).balance.amount).toBe(0);
+});
+
 it.each([
   ['untaxed is given back without a tax', 'US', 'DE', 0],
   ['taxed is given back with its tax', 'DE', 'US', 6_935],

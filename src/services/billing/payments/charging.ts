@@ -121,15 +121,16 @@ function throwFor(result: ChargeResult, payment_id: string): void {
 
 /**
  * Refuses the repetition of a request whose charge was refused, in the same words.
- * @throws Refused `payment_failed` or `provider_error`
+ * @throws Refused `payment_failed`, `invalid_amount` or `provider_error`
  */
 export function refuseAsBefore({ id, status, source, failure_code, failure_message }: PaymentRow): void {
   // Without a method the payer pays elsewhere, and may try again after a failure there.
   if (status !== 'failed' || source === null || failure_code === null) return;
   const message = failure_message ?? '';
+  const isTooSmall = failure_code === tooSmallForProvider;
   throwFor(
-    failure_code === refusedByProvider
-      ? { state: 'rejected', cause: new Error(message) }
+    isTooSmall || failure_code === refusedByProvider
+      ? { state: 'rejected', cause: new Error(message), isTooSmall }
       : { state: 'failed', code: failure_code, message },
     id,
   );

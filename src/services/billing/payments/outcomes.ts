@@ -8,7 +8,7 @@ import { type PaymentKey, paymentEvent, type PaymentRow, standingOf } from './pa
 import { paymentStore } from './payments.store.ts';
 import { lockForRefund, reclaim, toReclaim } from './reclaiming.ts';
 
-type OutcomeDeps = Pick<PaymentDeps, 'clock' | 'log' | 'onFailed'>;
+type OutcomeDeps = Pick<PaymentDeps, 'clock' | 'log' | 'onFailed' | 'chargeLimits'>;
 
 /** A payment after an outcome, and whether the outcome changed anything. */
 export interface Settled {
@@ -39,7 +39,7 @@ export async function settle(
   }
   const at = deps.clock.now();
   const arrived = after.received - before.received;
-  const left = arrived > 0n ? await receive(tx, { ...key, id: key.invoice_id }, arrived, at) : 0n;
+  const left = arrived > 0n ? await receive(tx, deps, { ...key, id: key.invoice_id }, arrived, at) : 0n;
   const unapplied = BigInt(row.unapplied_amount) + left;
   const credit = creditOf(
     { growth: left, reclaimed: BigInt(row.reclaimed_amount) },
