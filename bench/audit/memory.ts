@@ -19,8 +19,8 @@ export function memory(): AsyncIterable<Row> {
       await fillStream(db, stream, { count, bytes: 100 });
       await analyze(db);
       const bytes = await heapDuring(async () => {
-        const { valid, verified } = await verifyChain({ db, sealer: log.sealer }, stream, { from: 0, to: 0 });
-        if (!valid || verified !== count) throw new Error('the chain is not intact');
+        const { report } = await verifyChain({ db, sealer: log.sealer }, stream, { from: 0, to: 0 });
+        if (!report.valid || report.verified !== count) throw new Error('the chain is not intact');
       });
       return bytes / mebibyte;
     };

@@ -110,8 +110,8 @@ export function verify(): AsyncIterable<Row> {
     await analyze(db);
     const stream = await log.known.of('acme', app);
     const verified = async () => {
-      const { valid, verified } = await verifyChain({ db, sealer: log.sealer }, stream, { from: 0, to: 0 });
-      if (!valid || verified < events) throw new Error('the chain is not intact');
+      const { report } = await verifyChain({ db, sealer: log.sealer }, stream, { from: 0, to: 0 });
+      if (!report.valid || report.verified < events) throw new Error('the chain is not intact');
     };
     const read = async () => {
       for (let from = 1; from <= events; from += 2_000)

@@ -96,13 +96,13 @@ const joined = (one: Numbers | undefined, other: Numbers | undefined): Numbers |
     ? (one ?? other)
     : { from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) };
 
-const verified = (
+const verified = async (
   deps: Pick<Deps, 'db' | 'sealer'>,
   stream: KnownStream,
   range: Numbers | undefined,
   head: Buffer,
-): Promise<VerifyReport> | VerifyReport =>
-  range === undefined ? nothingVerified(stream.id, head) : verifyChain(deps, stream, range);
+): Promise<VerifyReport> =>
+  range === undefined ? nothingVerified(stream.id, head) : (await verifyChain(deps, stream, range)).report;
 
 /** The events that a section shows. Its numbers say between which moments they are, and whether there are any. */
 async function evidenceOf(

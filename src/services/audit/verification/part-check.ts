@@ -7,9 +7,9 @@ import { personStore, type SealedPersonKey } from '../keys/persons.store.ts';
 import { UnreadableKey } from '../keys/sealed-keys.ts';
 import { commitmentTo, isOf, type PartName, resourceProof } from '../record/parts.ts';
 import type { PersonKey } from '../record/person-key.ts';
-import type { KnownStream } from '../streams/known-streams.ts';
 import { Sequences } from './chain-check.ts';
 import type { LinkRow } from './verification.store.ts';
+import type { VerifiedStream } from './verifier.ts';
 
 type CheckDeps = Pick<Deps, 'db' | 'sealer'>;
 
@@ -24,12 +24,12 @@ export class PartCheck {
   readonly unreadable = new Sequences();
   erased = 0;
   readonly #deps: CheckDeps;
-  readonly #stream: KnownStream;
+  readonly #stream: VerifiedStream;
   readonly #persons = new LRUCache<string, PersonKey>({ max: mostPersons });
   /** Events of version 1, in which only a mark names the erasure, by the event that tells of it. */
   readonly #marked = new Map<string, { count: number; readonly most: number }>();
 
-  constructor(deps: CheckDeps, stream: KnownStream) {
+  constructor(deps: CheckDeps, stream: VerifiedStream) {
     [this.#deps, this.#stream] = [deps, stream];
   }
 
@@ -42,7 +42,7 @@ export class PartCheck {
     await inSlices(kept, (row) => {
       const parts = partNames.filter((part) => row.isEncrypted[part] && !isReadable(row, part, persons));
       if (parts.length > 0) lacking.push({ row, parts });
-      if (isMisleading(row, parts, persons)) misleading.push(row.sequence);
+      if (row.app_id !== this.#stream.app || isMisleading(row, parts, persons)) misleading.push(row.sequence);
     });
     const coverage = await coverageOf(
       this.#deps.db.sql,
@@ -113,6 +113,7 @@ export class PartCheck {
 /** A row that was not purged, with its bytes. */
 interface KeptRow extends LackingRow {
   readonly id: string;
+  readonly app_id: string;
   readonly isEncrypted: Readonly<Record<PartName, boolean>>;
   /** By what the person is found to whom each part belongs. */
   readonly refs: Readonly<Record<PartName, Buffer | null>>;
@@ -128,6 +129,7 @@ const keptRow = (row: LinkRow): KeptRow => ({
   stream_id: row.stream_id,
   sequence: row.sequence,
   id: row.id,
+  app_id: row.app_id,
   v: row.v,
   salt: Buffer.from(row.salt ?? '', 'base64'),
   actor_key: bytesOf(row.actor_key),

@@ -1,12 +1,16 @@
 /** Tests that what a reader sees of persons is what is verified: keys and references that were changed behind the back of the triggers. */
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../../generated/audit/types.ts';
 import type { Sql } from '../../../db/index.ts';
+import { newId } from '../../../lib/ids.ts';
 import { testSealer, testServer, type TestServer } from '../../../testing/server.ts';
 import { chained, owned } from '../append/chained.ts';
 import { appendStore } from '../append/append.store.ts';
 import { newEvent } from '../append/new-event.ts';
+import { erasureStore } from '../erasures/erasures.store.ts';
+import { refOf } from '../keys/refs.ts';
 import { lockKeys, personOf } from '../keys/persons.ts';
 import { recordHash, partDigest } from '../record/record.ts';
 import { firstPart } from '../record/testing.ts';
@@ -222,10 +226,15 @@ describe('events that an earlier version recorded', () => {
   };
 
   /** Records an event as version 1 did. */
-  async function recordFirst(tenant: string, input: object): Promise<void> {
+  async function recordFirst(
+    tenant: string,
+    input: object,
+    source: string | null = null,
+    write = tamper,
+  ): Promise<void> {
     const stream = await createKnownStreams({ db: server.db, sealer: testSealer }).of(tenant, 'default');
-    await server.db.transaction(async (sql) => {
-      const origin = { tenant, app: 'default', recordedBy: 'key:first', source: null };
+    await write(server.db, async (sql) => {
+      const origin = { tenant, app: 'default', recordedBy: 'key:first', source };
       const event = newEvent({ ...anEvent, ...absent, ...input }, origin, '', Date.now());
       const theirs = owned({ event, stream });
       const { actorPerson, contentPerson } = theirs;
@@ -278,6 +287,82 @@ describe('events that an earlier version recorded', () => {
       erased: 2,
       purged: 1,
     });
+  });
+
+  /** Erases a person as version 1 did, and marks only so many of the events. */
+  async function eraseFirst(tenant: string, person: string, events_affected: number, marked: number) {
+    const { indexKey } = await createKnownStreams({ db: server.db, sealer: testSealer }).of(
+      tenant,
+      'default',
+    );
+    const ref = refOf(indexKey, 'person', person);
+    const id = newId('erasure');
+    await recordFirst(tenant, toldFirst(id, events_affected), 'audit');
+    await tamper(server.db, async (sql) => {
+      await sql`delete from audit.subject_keys where tenant_id = ${tenant} and ref = ${ref}`;
+      const [{ head_seq } = { head_seq: 0 }] = await sql<{ head_seq: number }[]>`
+        select head_seq from audit.streams where tenant_id = ${tenant}`;
+      await erasureStore(sql).insert({
+        ...{ id, app_id: 'default', tenant_id: tenant, subject_id: person, reason: 'r', requested_by: 'd' },
+        ...{ events_affected, key_destroyed: true, ref, sequence: head_seq - 1 },
+      });
+      await sql`
+        update audit.events set actor_ref = null, erasure_id = ${id} where tenant_id = ${tenant} and actor_ref = ${ref} and sequence <= ${marked}`;
+      await sql`
+        update audit.events set subject_ref = null, resource_ref = null, erasure_id = ${id}
+        where tenant_id = ${tenant} and subject_ref = ${ref} and sequence <= ${marked}`;
+    });
+    return id;
+  }
+
+  const toldFirst = (erasure_id: string, events_affected: number) => ({
+    ...{ action: 'erasure.completed', resource: 'erasure', resource_id: erasure_id, category: 'audit' },
+    ...{ actor_type: 'system', metadata: { erasure_id, events_affected, key_destroyed: true } },
+  });
+
+  it('and erased are known to be so after the upgrade, also where only some were marked or the rest was purged', async () => {
+    const own = inTenant('first-erased');
+    for (const input of [
+      { user_id: 'anna', ...about },
+      { user_id: 'anna', category: 'auth', timestamp: '2026-01-01T00:00:00Z' },
+      { user_id: 'anna' },
+      { user_id: 'carl', subject_id: 'anna' },
+      { user_id: 'dora' },
+    ])
+      await recordFirst('first-erased', input);
+    await eraseFirst('first-erased', 'bert', 1, 5);
+    await api.send('POST', '/retention', { ...own, body: { category: 'auth', duration: '720h' } });
+    const anna = await eraseFirst('first-erased', 'anna', 4, 2);
+    const file = await readFile(new URL('../migrations/0006_bound_parts.sql', import.meta.url), 'utf8');
+    await server.db.transaction((sql) => sql.unsafe(file.slice(file.indexOf('update audit.events'))));
+    const seen = async () =>
+      (await api.list('?order=asc&limit=5', own)).events.map(({ erased, erasure_id, unreadable }) => [
+        ...[erased, erasure_id, unreadable],
+      ]);
+    const all = [
+      [true, anna, false],
+      [true, anna, false],
+      [true, anna, false],
+      [true, anna, false],
+    ];
+    expect(await seen()).toEqual([...all, [false, null, false]]);
+    expect(await api.verify({}, own)).toMatchObject({ valid: true, erased: 4, unreadable: 0, remarks: [] });
+    await api.send('POST', '/retention/enforce', own);
+    await api.send('POST', '/erasures', {
+      ...own,
+      body: { subject_id: 'nobody', reason: 'r', requested_by: 'd' },
+    });
+    expect(await seen()).toMatchObject([...all.slice(1), [false, null, false], {}]);
+    expect(await api.verify({}, own)).toMatchObject({ valid: true, erased: 3, unreadable: 0, purged: 1 });
+  });
+
+  it('are not erased by a process of that version, whose erasure would not tell whose parts it took', async () => {
+    await recordFirst('first-still', { user_id: 'anna' });
+    const told = recordFirst('first-still', toldFirst(newId('erasure'), 1), 'audit', (db, run) =>
+      db.transaction(run),
+    );
+    await expect(told).rejects.toThrow('store busy');
+    expect(await api.verify({}, inTenant('first-still'))).toMatchObject({ valid: true, verified: 1 });
   });
 
   it('are unreadable without their keys, and no erasure covers more of them than it erased', async () => {

@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts';
 import { refOf } from '../keys/refs.ts';
 import { type PurgedRun, type RunDigest, runIn } from '../record/runs.ts';
-import type { KnownStream } from '../streams/known-streams.ts';
 import { mostNamed } from './chain-check.ts';
 import { verificationStore } from './verification.store.ts';
+import type { VerifiedStream } from './verifier.ts';
 
 /** Rows that claim to be purged by a run which did not purge them, or not as they are now. */
 export interface FalseRun {
@@ -25,16 +25,18 @@ const pageSize = 500;
  */
 export async function falseRuns(
   { db }: Pick<Deps, 'db'>,
-  stream: KnownStream,
+  stream: VerifiedStream,
   runs: ReadonlyMap<string, RunDigest>,
   range: Range,
 ): Promise<FalseRun[]> {
+  const { indexKey } = stream;
+  if (indexKey === undefined) return [];
   const store = verificationStore(db.sql);
   const found: FalseRun[] = [];
   const all = [...runs];
   for (let at = 0; at < all.length; at += pageSize) {
     const page = all.slice(at, at + pageSize);
-    const refs = page.map(([id]) => refOf(stream.indexKey, 'resource', id));
+    const refs = page.map(([id]) => refOf(indexKey, 'resource', id));
     const told = new Map(
       (await store.runContents(stream, refs)).flatMap(runIn).map((run) => [run.run_id, run]),
     );

@@ -84,6 +84,58 @@ describe('a stream whose row was removed', () => {
   });
 });
 
+it('what is missing only because a request names it is answered, but it alarms nobody', async () => {
+  const { own, stream_id } = await chain('claimed', 3);
+  for (const to_seq of [4, 8, Number.MAX_SAFE_INTEGER])
+    expect(await api.verify({ to_seq }, own)).toMatchObject({ valid: false, gap_count: to_seq - 3 });
+  await api.verify({ from_seq: 90 }, own);
+  const told = async () =>
+    (
+      await server.db.sql<{ data: object }[]>`
+    select data from audit.outbox where type = 'audit.integrity.failed' and subject = ${stream_id}`
+    ).map(({ data }) => data);
+  expect(await told()).toEqual([]);
+  await remove('claimed', 2);
+  await api.verify({ to_seq: 1_000 }, own);
+  expect(await told()).toEqual([{ stream_id, gap_count: 1, tampered_count: 0, unreadable: 0 }]);
+});
+
+it('events that somebody invented before the first one are told of', async () => {
+  const { own } = await chain('before', 2);
+  await tamper(
+    server.db,
+    (sql) => sql`
+      insert into audit.events select (jsonb_populate_record(event, '{"sequence":-4,"id":"audit_01m7w4n5e0f7drekxj50y51wjg"}')).*
+      from audit.events as event where tenant_id = 'before' and sequence = 1`,
+  );
+  const remarks = ['rows are numbered from -4, before the first event: somebody added them'];
+  expect(await api.verify({}, own)).toMatchObject({ valid: false, verified: 2, remarks });
+});
+
+it('a stream that was given to another app is not that app’s', async () => {
+  const own = inTenant('given');
+  await api.batch([{}, {}], own);
+  await tamper(server.db, (sql) => sql`update audit.streams set app_id = 'shop' where tenant_id = 'given'`);
+  const shop = { headers: { 'X-Tenant-ID': 'given', 'X-App-ID': 'shop' } };
+  expect(await api.verify({}, shop)).toMatchObject({ valid: false, verified: 0, tampered: [1, 2] });
+});
+
+it('a stream whose index key cannot be opened is verified all the same, with a remark', async () => {
+  const { own, stream_id } = await chain('sealed', 2);
+  await tamper(
+    server.db,
+    (sql) =>
+      sql`update audit.streams set index_key = set_byte(index_key, 20, 255 - get_byte(index_key, 20)) where id = ${stream_id}`,
+  );
+  await server.restart();
+  const report = {
+    ...{ valid: false, verified: 2, tampered: [], unreadable: 0 },
+    remarks: [`the index key of ${stream_id} cannot be opened: what tells of purged events is not found`],
+  };
+  expect(await api.verify({}, own)).toMatchObject(report);
+  expect(await api.verify({ stream_id }, own)).toMatchObject(report);
+});
+
 it('a finding is told once an hour, and at once when it has grown', async () => {
   const { own, stream_id } = await chain('alarm', 9);
   const told = async () =>

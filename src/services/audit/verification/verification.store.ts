@@ -9,6 +9,8 @@ export interface StreamEnd {
   readonly head_hash: Buffer;
   /** The highest sequence of a row, which is that of the head unless rows were cut off or added. */
   readonly last_row: number;
+  /** The lowest one: 1 unless rows were added before it, or cut off. */
+  readonly first_row: number;
 }
 
 /** A row of the chain with the digests of its parts, which the database computes: parts are large. */
@@ -60,7 +62,9 @@ export const verificationStore = (sql: Sql) => ({
     const [row] = await sql<StreamEnd[]>`
       select head_seq, head_hash, coalesce((
         select max(sequence) from audit.events where events.tenant_id = streams.tenant_id and events.stream_id = streams.id
-      ), 0)::bigint as last_row
+      ), 0)::bigint as last_row, coalesce((
+        select min(sequence) from audit.events where events.tenant_id = streams.tenant_id and events.stream_id = streams.id
+      ), 1)::bigint as first_row
       from audit.streams where tenant_id = ${tenant} and id = ${id}`;
     return row;
   },

@@ -16,6 +16,15 @@ export interface Range {
   readonly to: number;
 }
 
+/** A stream to verify. Its index key is undefined when nobody can open it. */
+export type VerifiedStream = Omit<KnownStream, 'indexKey'> & Partial<Pick<KnownStream, 'indexKey'>>;
+
+export interface Verified {
+  readonly report: VerifyReport;
+  /** How many of the gaps are beyond the head: that there was something is only what the one who asks says. */
+  readonly beyond: number;
+}
+
 /** The rows of one statement: fewer when their parts are large, of which the database computes the digests without a pause. */
 const [firstRows, fewestRows, mostRows] = [200, 50, 2_000];
 /** The most remarks of each kind in a report. */
@@ -28,13 +37,13 @@ const bytesOfPage = 2 * 1_024 * 1_024;
  */
 export async function verifyChain(
   deps: VerifierDeps,
-  stream: KnownStream,
+  stream: VerifiedStream,
   range: Range,
-): Promise<VerifyReport> {
+): Promise<Verified> {
   const store = verificationStore(deps.db.sql);
   const end = await store.end(stream);
-  if (end === undefined) return notVerified(stream.id);
-  const from = range.from === 0 ? 1 : range.from;
+  if (end === undefined) return { report: notVerified(stream.id), beyond: 0 };
+  const from = Math.max(1, range.from);
   // Whoever names a number knows of an event with it: beyond the head it is missing.
   const to = range.to === 0 ? Math.max(end.head_seq, range.from) : range.to;
   const before = from === 1 ? noHash : await store.hash(stream, from - 1);
@@ -55,7 +64,13 @@ export async function verifyChain(
   if (to >= end.head_seq) checkEnd(check, end, to);
   for (const { sequences, count } of await falseRuns(deps, stream, check.runs, { from, to }))
     check.refute(sequences, count);
-  return reportOf(check, parts, stream.id, { from, to }, end.head_hash);
+  const remarks = [...parts.remarks().slice(0, mostRemarks)];
+  if (from === 1 && end.first_row < 1)
+    remarks.push(`rows are numbered from ${end.first_row}, before the first event: somebody added them`);
+  if (stream.indexKey === undefined)
+    remarks.push(`the index key of ${stream.id} cannot be opened: what tells of purged events is not found`);
+  const report = reportOf(check, parts, stream.id, { from, to }, { head: end.head_hash, remarks });
+  return { report, beyond: Math.max(0, to - Math.max(end.head_seq, from - 1)) };
 }
 
 /** How many rows the next statement may read, if they are like these. */
@@ -80,11 +95,10 @@ function reportOf(
   parts: PartCheck,
   stream_id: string,
   { from, to }: { readonly from: number; readonly to: number },
-  head: Buffer,
+  { head, remarks }: { readonly head: Buffer; readonly remarks: string[] },
 ): VerifyReport {
   const { gaps, tampered, purged } = check;
   const { unreadable, erased } = parts;
-  const remarks = parts.remarks().slice(0, mostRemarks);
   const isEmpty = to < from;
   return {
     valid: gaps.count + tampered.count + unreadable.count + remarks.length === 0,
