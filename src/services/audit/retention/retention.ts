@@ -1,9 +1,9 @@
 import type { Retention } from '../../../../generated/audit/server.ts';
 import type { RetentionPolicy } from '../../../../generated/audit/types.ts';
 import type { Sweep } from '../../../db/sweeps.ts';
-import { isRoot } from '../../../http/caller.ts';
 import type { Context } from '../../../http/context.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
+import { isOperators } from '../../../http/operators.ts';
 import { viewOf } from '../../../http/view.ts';
 import { parseDuration } from '../../../lib/durations.ts';
 import { Forbidden, Invalid, NotFound } from '../../../lib/errors.ts';
@@ -114,11 +114,8 @@ async function put(
   });
 }
 
-/** Root is the operator also where a header names the tenant, unless it speaks for somebody there. */
 const setterOf = (context: Context): RetentionPolicy['set_by'] =>
-  context.operator || (isRoot(context.caller) && context.userId === null && context.holds('*'))
-    ? 'operator'
-    : 'tenant';
+  isOperators(context) ? 'operator' : 'tenant';
 
 /** Only the operator may let events go so early that a tenant's admin could hide what he did. */
 function checkedDuration(duration: string, { minRetentionMs }: Settings, isOperator: boolean): number {

@@ -105,6 +105,21 @@ describe('policies', () => {
     await api.send('DELETE', `/policies/${id}`);
   });
 
+  it('that root assigns where a header names the tenant are the operator’s', async () => {
+    const admin = await key('named', ['safety:admin', 'safety:write']);
+    const { id } = await api.create('policies', { name: 'named', profile: 'paranoid' });
+    const root = { tenant: 'named' };
+    await api.send('POST', `/policies/${id}/assign`, root);
+    const body = { text: 'hello', profile: 'permissive' };
+    expect((await api.refusal('POST', '/scan/input', { ...admin, body }))[0]).toBe(403);
+    expect((await api.scanInput('hello', { profile: 'permissive' }, root)).profile_used).toBe('permissive');
+    expect((await api.refusal('POST', `/policies/${id}/unassign`, admin))[0]).toBe(403);
+    const spoken = { ...root, headers: { 'X-User-ID': 'usr_1' } };
+    expect((await api.refusal('POST', '/scan/input', { ...spoken, body }))[0]).toBe(403);
+    await api.send('POST', `/policies/${id}/unassign`, root);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+
   it('that were assigned by a tenant’s admin are the admin’s to remove', async () => {
     const admin = await key('removes', ['safety:admin']);
     const { id } = await api.create('policies', { name: 'removable' });

@@ -2,6 +2,7 @@ import type { Policies } from '../../../../generated/safety/server.ts';
 import type { PolicyTarget } from '../../../../generated/safety/types.ts';
 import type { Context } from '../../../http/context.ts';
 import { answerPage, windowOf } from '../../../http/lists.ts';
+import { isOperators } from '../../../http/operators.ts';
 import { Conflict, DomainError, Forbidden, Invalid, NotFound } from '../../../lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { kinds } from '../rules/kinds.ts';
@@ -27,7 +28,7 @@ export function policies({ db, write }: Pick<Deps, 'db' | 'write'>) {
         if (policy.facets.includes('app'))
           throw Invalid('policyId: a policy of level app applies to all tenants');
         const tenant = targetOf(body, context);
-        const assignment = await assignmentStore(sql).insert(tenant, app, policyId, context.operator);
+        const assignment = await assignmentStore(sql).insert(tenant, app, policyId, isOperators(context));
         if (assignment === undefined) throw Conflict('policy is already assigned');
         reassigned(tenant);
         emit('safety.policy.assigned', policyId, assignment);
@@ -37,9 +38,9 @@ export function policies({ db, write }: Pick<Deps, 'db' | 'write'>) {
     unassign: ({ policyId, body }, context) =>
       write(context, async ({ sql, app, emit, reassigned }) => {
         const tenant = targetOf(body, context);
-        const isOperators = await assignmentStore(sql).isOperators(tenant, app, policyId);
-        if (isOperators === undefined) throw NotAssigned();
-        if (isOperators && !context.operator) throw Forbidden('policy was assigned by the operator');
+        const isTheirs = await assignmentStore(sql).isOperators(tenant, app, policyId);
+        if (isTheirs === undefined) throw NotAssigned();
+        if (isTheirs && !isOperators(context)) throw Forbidden('policy was assigned by the operator');
         await assignmentStore(sql).delete(tenant, app, policyId);
         reassigned(tenant);
         emit('safety.policy.unassigned', policyId, { policy_id: policyId, tenant_id: tenant });

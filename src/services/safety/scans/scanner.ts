@@ -1,6 +1,7 @@
 import type { Direction, ScanPreview, ScanRequest, ScanResult } from '../../../../generated/safety/types.ts';
 import { monotonic } from '../../../db/clock.ts';
 import type { Context } from '../../../http/context.ts';
+import { isOperators } from '../../../http/operators.ts';
 import { Forbidden, Invalid, Unavailable } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import { momentText } from '../../../lib/moments.ts';
@@ -184,7 +185,7 @@ const noKeys = vaultKeysOf(newDataKey());
 
 /** Who cannot take a policy away cannot leave its profile either. @throws Forbidden */
 function checkChoice({ overruled }: Rules, context: Context): void {
-  if (overruled === undefined || context.operator) return;
+  if (overruled === undefined || isOperators(context)) return;
   if (overruled.isOperators || !context.holds('safety:admin'))
     throw Forbidden(`profile: the policy "${overruled.policy}" chooses "${overruled.profile}" here`);
 }

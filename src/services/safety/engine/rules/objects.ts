@@ -17,7 +17,7 @@ const longestPhrase = 200;
 
 /** What follows them says what the object is about. */
 const relations = wordSet(
-  'about regarding concerning on for of from by above below before under behind between at around zu zum zur über bezüglich betreffend für von vom sobre acerca de del para sur concernant pour du su per о об про по для к',
+  'about regarding concerning on for of from by above below before under behind between at around zu zum zur über bezüglich betreffend für von vom sobre acerca de del para sur concernant pour du su per da della dello dei degli delle aux о об про по для к',
 );
 /** As above, but only before a definite noun: "in French" and "to me" say how to answer. */
 const places = wordSet('in to im nach en dans na no nel');
@@ -27,7 +27,11 @@ const determiners = wordSet(
 const conditions = wordSet('if when once unless wenn falls sobald si cuando quand lorsque');
 /** Words by which an object is the assistant's after all. */
 const assistants = wordSet(
-  'you your yours yourself u ur system prompt prompts conversation chat session task request query message dialogue dialog context now moment once while rest future everything anything all developer developers openai anthropic google creator creators company admin administrator user users assistant ai llm model models bot chatbot chatgpt gpt claude gemini training programming safety content ethics ethical moral morals harm harmful refusing refusal refusals confidentiality secrecy secret secrets privacy password passwords responding answering answers response responses format output tone role persona character behavior behaviour me above prior previous earlier line point code block troubleshooting debugging testing purposes review audit verification begin beginning start point here today du dich dir dein deine deinem deinen deiner ihnen ihr ihre ihrer ihrem gespräch jetzt entwickler ki te ti tu tus usted su sus conversación ahora desarrollador ia toi ton ta tes vous votre vos maintenant développeur você seu sua seus suas ты тебя тебе твой твоих вас вам вами',
+  'you your yours yourself u ur system prompt prompts conversation chat session task request query message dialogue dialog context now moment once while rest future everything anything all developer developers openai anthropic google creator creators company admin administrator user users assistant ai llm model models bot chatbot chatgpt gpt claude gemini training programming safety content ethics ethical moral morals harm harmful refusing refusal refusals confidentiality secrecy secret secrets privacy password passwords responding answering answers response responses format output tone role persona character behavior behaviour me above prior previous earlier line point code block troubleshooting debugging testing purposes review audit verification begin beginning start point here today du dich dir dein deine deinem deinen deiner ihnen ihr ihre ihrer ihrem gespräch jetzt entwickler ki te ti tu tus usted su sus conversación ahora desarrollador ia toi ton ta tes vous votre vos maintenant développeur você seu sua seus suas ты тебя тебе твой твоих вас вам вами sistema système systeme systemprompt systems systemnachricht sicherheit ethik seguridad ética sécurité éthique sicurezza etica segurança conversa conversazione entwicklern entwicklers desarrolladores développeurs desenvolvedores sviluppatori системы безопасности этике разработчиков разработчика модели',
+);
+/** Words for what an answer looks like: "in a table" says how to answer. */
+const formats = wordSet(
+  'table list poem haiku song rhyme story sentence paragraph json yaml xml csv markdown html code cipher riddle language markup block',
 );
 const conditionsOfAssistants = wordSet(
   'ai llm model assistant chatbot chatgpt bot language asked told necessary possible needed summarizing reading processing answer answering respond responding reply replying write writing generate generating translate translating summarize read process ki ia',
@@ -57,6 +61,7 @@ function isQualified(view: View, start: number, end: number): boolean {
   if (words.length === 0) return false;
   if (conditions.has(first)) return !words.some((word) => conditionsOfAssistants.has(word));
   if (words.some((word) => assistants.has(word))) return false;
+  if (first === 'in' && words.slice(0, 4).some((word) => formats.has(word))) return false;
   return relations.has(first) || (places.has(first) && determiners.has(words[0]!));
 }
 
@@ -77,7 +82,7 @@ export const isNegated = (view: View, start: number): boolean =>
   negation.test(textOf(view, Math.max(0, start - farthest), start));
 
 const assistant =
-  /(?:^|[^\p{L}])(?:ai|a\.i\.|ais|agi|assistant|chatbot|chat bot|bot|chatgpt|gpt|gpt-?\d\w*|llm|language model|model|claude|gemini|bard|copilot|openai|prompt|jailbreak\w*|ki|ia|asistente|assistente|ии|нейросеть|sprachmodell|modelo|modèle|modele|respond|reply|answer|answers|refuse|refuses|comply|chat|obey|character|request|requests|question|questions)(?=$|[^\p{L}])/u;
+  /(?:^|[^\p{L}])(?:ai|a\.i\.|ais|agi|assistant|chatbot|chat bot|bot|chatgpt|gpt|gpt-?\d\w*|llm|language model|model|claude|gemini|bard|copilot|openai|prompt|jailbreak\w*|ki|ia|antworte|antwortest|antworten|responde|respondes|réponds|répondre|rispondi|отвечай|отвечаешь|ответь|бот|модель|asistente|assistente|ии|нейросеть|sprachmodell|modelo|modèle|modele|respond|reply|answer|answers|refuse|refuses|comply|chat|obey|character|request|requests|question|questions)(?=$|[^\p{L}])/u;
 
 /** Whether an assistant, or what only an assistant does, is named in the phrase or near it. */
 export const concernsAssistant = (view: View, start: number, end: number): boolean =>
