@@ -33,7 +33,7 @@ contract('Streams', (api) => {
       const lines = (await response.text()).trimEnd().split('\n');
       expect(lines).toHaveLength(1);
       if (api.target === 'server')
-        expect(JSON.parse(lines[0]!)).toMatchObject({ sequence: 1, record: { stream_id, v: 1 } });
+        expect(JSON.parse(lines[0]!)).toMatchObject({ sequence: 1, record: { stream_id, v: 2 } });
     });
 
     it('400 for a range that ends before it begins', () =>

@@ -48,8 +48,11 @@ export async function leaveTrail(sender: Sender): Promise<Record<string, string>
   const erasure = await sender.plinth.audit.erasures.create({
     body: { subject_id: 'usr_13', reason: 'asked', requested_by: 'dpo@acme.example' },
   });
+  const { id: retpol } = await sender.plinth.audit.retention.create({
+    body: { category: 'auth', duration: '2160h' },
+  });
   const [{ id: report }, { id: audit }] = [await reported(sender), await recorded(sender)];
-  return { archive, erasure: erasure.id, report, audit };
+  return { archive, erasure: erasure.id, retpol, report, audit };
 }
 
 /** The events of a tenant that its tests recorded: the platform's own arrive too, a moment later. */
