@@ -133,6 +133,23 @@ describe('what the operator set for a tenant', () => {
     ]);
   });
 
+  it('for all categories counts also where the tenant came first with one', async () => {
+    const admin = await key('governed-late', ['audit:*']);
+    const timestamp = day(60);
+    await api.batch([{ timestamp }, { timestamp, category: 'auth' }], admin);
+    await api.send('POST', '/retention', { ...admin, body: policyOf('data', 720) });
+    const ofOperator = (category: string, hours: number) =>
+      api.send('POST', '/retention', {
+        body: { ...policyOf(category, hours), tenant_id: 'governed-late' },
+      });
+    const { id } = await ofOperator('*', 8_000);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 0, retained: 2 });
+    await ofOperator('auth', 720);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 1, retained: 1 });
+    await api.refusal('DELETE', `/retention/${id}`);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 1, retained: 0 });
+  });
+
   it('by root on behalf of somebody there is the tenant’s', async () => {
     const headers = { 'X-Tenant-ID': 'spoken-for', 'X-User-ID': 'usr_1' };
     expect(await api.send('POST', '/retention', { headers, body: policyOf('data') })).toMatchObject({
