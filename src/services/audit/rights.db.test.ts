@@ -1,4 +1,5 @@
 /** Tests who may do what, and that another tenant's records are like absent ones. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestRequest, testServer, type TestServer } from '../../testing/server.ts';
 import { day, inTenant, tools } from './testing.ts';
@@ -155,6 +156,28 @@ describe('what the operator set for a tenant', () => {
     expect(await api.send('POST', '/retention', { headers, body: policyOf('data') })).toMatchObject({
       set_by: 'tenant',
     });
+  });
+
+  it('before it was noted by whom is known from the chain, if root set it', async () => {
+    const admin = await key('upgraded', ['audit:*']);
+    const spoken = { headers: { 'X-Tenant-ID': 'upgraded', 'X-User-ID': 'usr_1' } };
+    await api.send('POST', '/retention', { ...admin, body: policyOf('own') });
+    await api.send('POST', '/retention', { ...spoken, body: policyOf('spoken') });
+    for (const category of ['set', 'left'])
+      await api.send('POST', '/retention', { body: { ...policyOf(category), tenant_id: 'upgraded' } });
+    const { sql } = server.db;
+    await sql`update audit.retention_policies set set_by = 'tenant' where tenant_id = 'upgraded'`;
+    await api.send('POST', '/retention', { ...admin, body: policyOf('left') });
+    const file = new URL('migrations/0008_root_policies.sql', import.meta.url);
+    await server.db.transaction(async (all) => all.unsafe(await readFile(file, 'utf8')));
+    const rows =
+      await sql`select category, set_by from audit.retention_policies where tenant_id = 'upgraded' order by category`;
+    expect(rows.map(({ category, set_by }) => [category, set_by])).toEqual([
+      ['left', 'tenant'],
+      ['own', 'tenant'],
+      ['set', 'operator'],
+      ['spoken', 'tenant'],
+    ]);
   });
 
   it('is listed whole, or the tenant must be named', async () => {
