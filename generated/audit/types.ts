@@ -1330,7 +1330,7 @@ export interface components {
         RetentionPolicy: {
             /** @description Its id. */
             readonly id: components["schemas"]["RetentionPolicyId"];
-            /** @description The category; an exact category takes precedence over `*`. */
+            /** @description The category; an exact category takes precedence over `*`, but not the tenant's own over the operator's `*`. */
             category: components["schemas"]["RetentionCategory"];
             /** @description How long events are kept after they happened, from `1h` to `876000h`. */
             duration: components["schemas"]["Duration"];
@@ -1360,7 +1360,7 @@ export interface components {
          *     }
          */
         RetentionPolicyCreate: {
-            /** @description The category; an exact category takes precedence over `*`. */
+            /** @description The category; an exact category takes precedence over `*`, but not the tenant's own over the operator's `*`. */
             category: components["schemas"]["RetentionCategory"];
             /** @description How long events are kept after they happened, from `1h` to `876000h`. */
             duration: components["schemas"]["Duration"];

@@ -1,4 +1,5 @@
 /** Tests who may do what, and that another tenant's records are like absent ones. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestRequest, testServer, type TestServer } from '../../testing/server.ts';
 import { day, inTenant, tools } from './testing.ts';
@@ -133,11 +134,50 @@ describe('what the operator set for a tenant', () => {
     ]);
   });
 
+  it('for all categories counts also where the tenant came first with one', async () => {
+    const admin = await key('governed-late', ['audit:*']);
+    const timestamp = day(60);
+    await api.batch([{ timestamp }, { timestamp, category: 'auth' }], admin);
+    await api.send('POST', '/retention', { ...admin, body: policyOf('data', 720) });
+    const ofOperator = (category: string, hours: number) =>
+      api.send('POST', '/retention', {
+        body: { ...policyOf(category, hours), tenant_id: 'governed-late' },
+      });
+    const { id } = await ofOperator('*', 8_000);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 0, retained: 2 });
+    await ofOperator('auth', 720);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 1, retained: 1 });
+    await api.refusal('DELETE', `/retention/${id}`);
+    expect(await api.send('POST', '/retention/enforce', admin)).toMatchObject({ purged: 1, retained: 0 });
+  });
+
   it('by root on behalf of somebody there is the tenant’s', async () => {
     const headers = { 'X-Tenant-ID': 'spoken-for', 'X-User-ID': 'usr_1' };
     expect(await api.send('POST', '/retention', { headers, body: policyOf('data') })).toMatchObject({
       set_by: 'tenant',
     });
+  });
+
+  it('before it was noted by whom is known from the chain, if root set it', async () => {
+    const admin = await key('upgraded', ['audit:*']);
+    const spoken = { headers: { 'X-Tenant-ID': 'upgraded', 'X-User-ID': 'usr_1' } };
+    await api.send('POST', '/retention', { ...admin, body: policyOf('own') });
+    await api.send('POST', '/retention', { ...spoken, body: policyOf('spoken') });
+    for (const category of ['set', 'left'])
+      await api.send('POST', '/retention', { body: { ...policyOf(category), tenant_id: 'upgraded' } });
+    const { sql } = server.db;
+    await sql`update audit.retention_policies set set_by = 'tenant' where tenant_id = 'upgraded'`;
+    await api.send('POST', '/retention', { ...admin, body: policyOf('left') });
+    const file = new URL('migrations/0008_root_policies.sql', import.meta.url);
+    await server.db.transaction(async (all) => all.unsafe(await readFile(file, 'utf8')));
+    const rows =
+      await sql`select category, set_by from audit.retention_policies where tenant_id = 'upgraded' order by category`;
+    expect(rows.map(({ category, set_by }) => [category, set_by])).toEqual([
+      ['left', 'tenant'],
+      ['own', 'tenant'],
+      ['set', 'operator'],
+      ['spoken', 'tenant'],
+    ]);
   });
 
   it('is listed whole, or the tenant must be named', async () => {

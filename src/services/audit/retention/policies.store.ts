@@ -12,7 +12,7 @@ export interface NewPolicy extends Pick<RetentionPolicy, 'id' | 'category' | 'du
 
 /** A policy with what its enforcement needs. */
 export interface DuePolicy extends Omit<NewPolicy, 'set_by'> {
-  /** The categories that have policies of their own, for the policy of all others. */
+  /** The categories that have policies of their own that count, for the policy of all others. */
   readonly others: readonly string[];
 }
 
@@ -78,20 +78,29 @@ export const policyStore = (sql: Sql) => ({
       select id, tenant_id, app_id, category, duration, duration_ms, archive, array(
         select category from audit.retention_policies as other
         where other.tenant_id = policy.tenant_id and other.app_id = policy.app_id and other.category <> '*'
+          and (other.set_by = 'operator' or policy.set_by = 'tenant')
       ) as others
       from audit.retention_policies as policy
-      where id > ${after} ${view === undefined ? sql`` : sql`and ${isInView(sql, view)}`}
+      where id > ${after} and not ${isOverruled(sql)} ${view === undefined ? sql`` : sql`and ${isInView(sql, view)}`}
       order by id limit ${most}`;
   },
 
   /** Locks a policy until the end of the transaction, if it is still the same. Nobody else enforces it meanwhile. */
   async lock({ tenant_id, id, duration_ms, archive }: DuePolicy): Promise<boolean> {
     const rows = await sql`
-      select from audit.retention_policies
-      where tenant_id = ${tenant_id} and id = ${id} and duration_ms = ${duration_ms} and archive = ${archive} for update`;
+      select from audit.retention_policies as policy
+      where tenant_id = ${tenant_id} and id = ${id} and duration_ms = ${duration_ms} and archive = ${archive} and not ${isOverruled(sql)}
+      for update`;
     return rows.length > 0;
   },
 });
+
+/** Whether a policy is the tenant's where the operator decides for all categories, also if he did so later. */
+const isOverruled = (sql: Sql) => sql`(policy.set_by = 'tenant' and exists (
+  select from audit.retention_policies as decided
+  where decided.tenant_id = policy.tenant_id and decided.app_id = policy.app_id and decided.category = '*'
+    and decided.set_by = 'operator'
+))`;
 
 const shown = (sql: Sql) =>
   sql`id, category, duration, archive, set_by, app_id, tenant_id, created_at, updated_at`;
