@@ -2,6 +2,7 @@ import { scoreOf, type Scored } from './awareness/topics.ts';
 import { FoundExpressions } from './expressions/found.ts';
 import { recognise, type Recognised } from './forms/index.ts';
 import { turned } from './attacks/gate.ts';
+import { withoutValues } from './decision/previews.ts';
 import type { FoundKeywords } from './keywords/keywords.ts';
 import { usualDetectors, type Matcher } from './matcher.ts';
 import type { Pace } from './pace.ts';
@@ -58,16 +59,25 @@ export class Facts {
 
   /** Personal data and secrets of all kinds, for what must not be shown, even after the scan has taken too long. */
   async everythingHidden(pace: Pace): Promise<readonly Recognised[]> {
-    const { text, input, context } = this;
+    const { text, input } = this;
     const wanted = this.#matcher.detectors[input.direction];
     if (usualDetectors.every((id) => wanted.has(id))) {
       const known = await this.#recognised?.catch(() => undefined);
       if (known !== undefined) return known;
     }
+    return this.#everythingIn(text, pace);
+  }
+
+  /** A short text beside the scanned one, without the personal data and secrets in it. */
+  async withoutValues(text: string): Promise<string> {
+    return withoutValues(text, await this.#everythingIn(text, this.pace), this.pace);
+  }
+
+  #everythingIn(text: string, pace: Pace): Promise<Recognised[]> {
     return recognise({
       text,
-      detectors: new Set([...usualDetectors, ...wanted]),
-      region: context.region,
+      detectors: new Set([...usualDetectors, ...this.#matcher.detectors[this.input.direction]]),
+      region: this.context.region,
       phoneRegions: this.#matcher.rules.phone_regions,
       pause: () => pace.restIfDue(),
     });

@@ -1,7 +1,7 @@
 import type { FindingLayer, Layer } from '../../../../generated/safety/types.ts';
 import { decisionOf } from './decision/decision.ts';
 import { listed } from './decision/findings.ts';
-import { isShown, previewsOf } from './decision/previews.ts';
+import { type Hidden, isShown, previewsOf } from './decision/previews.ts';
 import { Redactor, withReplacements, type Replacement } from './decision/redaction.ts';
 import type { Draft } from './draft.ts';
 import { Facts } from './facts.ts';
@@ -42,6 +42,7 @@ export async function scan(matcher: Matcher, input: ScanInput): Promise<EngineRe
     skipped: [...matcher.disabled[input.direction]],
     replies: { boundary: [], policy: [], reflex: [] },
     rewritten: undefined,
+    hasPerceived: false,
   };
   const layersRun: Layer[] = [];
   let facts: Facts | undefined;
@@ -55,7 +56,7 @@ export async function scan(matcher: Matcher, input: ScanInput): Promise<EngineRe
     if (on_error === 'fail') throw error;
     progress.drafts.push(engineDraft(error.type, on_error, layersRun.at(-1) ?? 'instinct', error.message));
   }
-  return resultOf(input, facts, progress, layersRun, pace);
+  return resultOf(input, { facts, matcher, progress, layersRun, pace });
 }
 
 async function runLayers(
@@ -69,17 +70,25 @@ async function runLayers(
     if (isOver && layer !== 'reflex') continue;
     layersRun.push(layer);
     await run({ rules, facts, progress });
+    if (layer === 'awareness') progress.hasPerceived = true;
     await facts.pace.restIfDue();
   }
   await runPolicies({ rules, facts, progress });
 }
 
+/** What a scan has come to. */
+interface Ended {
+  /** Undefined when it ended before anything was read. */
+  readonly facts: Facts | undefined;
+  readonly matcher: Matcher;
+  readonly progress: Progress;
+  readonly layersRun: Layer[];
+  readonly pace: Pace;
+}
+
 async function resultOf(
   input: ScanInput,
-  facts: Facts | undefined,
-  progress: Progress,
-  layersRun: Layer[],
-  pace: Pace,
+  { facts, matcher, progress, layersRun, pace }: Ended,
 ): Promise<EngineResult> {
   const { drafts, replies, alerts } = progress;
   const unhurried = pace.unhurried();
@@ -101,7 +110,7 @@ async function resultOf(
       ) ?? '')
     : '';
   // Most texts have no finding in which something else could stand.
-  const recognised = facts && drafts.some(isShown) ? await facts.everythingHidden(unhurried) : [];
+  const recognised = facts && drafts.some(isShown) ? await hiddenIn(facts, matcher, progress, unhurried) : [];
   const previewOf = await previewsOf(input.text, drafts, recognised, unhurried);
   const { findings, truncated } = listed(drafts, input, previewOf);
   return {
@@ -122,6 +131,33 @@ async function resultOf(
     alerts,
     ...(!isBlocked && redacted !== '' && (await redactedMessages(input, replacements, progress, unhurried))),
   };
+}
+
+/** What no preview shows: what is recognised, and what the profile redacts, also where its rules no longer ran. */
+async function hiddenIn(
+  facts: Facts,
+  { rules }: Matcher,
+  progress: Progress,
+  pace: Pace,
+): Promise<readonly Hidden[]> {
+  const known = await facts.everythingHidden(pace);
+  const hasOwn = rules.awareness.some(({ primitive }) =>
+    primitive.detectors.some(({ keywords, patterns }) => keywords.length + patterns.length > 0),
+  );
+  if (progress.hasPerceived || !hasOwn) return known;
+  const apart: Progress = { ...progress, drafts: [], alerts: [], skipped: [] };
+  try {
+    await runAwareness({ rules, facts, progress: apart });
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    return [{ type: undefined, start: 0, end: facts.text.length }];
+  }
+  return [
+    ...known,
+    ...apart.drafts.flatMap(({ type, span, action }) =>
+      action === 'redact' && span !== undefined ? [{ type, start: span[0], end: span[1] }] : [],
+    ),
+  ];
 }
 
 /** Each message after redaction; nothing when there are none, or when another text takes their place. */

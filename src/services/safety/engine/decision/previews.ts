@@ -5,7 +5,7 @@ import type { Pace } from '../pace.ts';
 import { firstEndingAfter } from './redaction.ts';
 
 /** A part of the text that no preview shows, and what it is if only one rule knows it. */
-interface Hidden {
+export interface Hidden {
   readonly start: number;
   readonly end: number;
   readonly type: string | undefined;
@@ -22,8 +22,10 @@ const mask = '***';
 const partsPerLook = 1_024;
 
 /** Whether the finding needs to know what else is in its span: its own value is not masked as a whole. */
-export const isShown = ({ span, isMasked, action }: Draft) =>
-  span !== undefined && !isMasked && action !== 'redact';
+export const isShown = (draft: Draft) => draft.span !== undefined && !draft.isMasked && !isRedacted(draft);
+
+/** Also where a stronger action decides: what somebody wants redacted is not shown. */
+const isRedacted = ({ action, redaction }: Draft) => action === 'redact' || redaction !== undefined;
 
 /**
  * Decides what of a text leaves the engine in the previews of its findings: nothing of what is recognised as personal or secret, and
@@ -32,7 +34,7 @@ export const isShown = ({ span, isMasked, action }: Draft) =>
 export async function previewsOf(
   text: string,
   drafts: readonly Draft[],
-  recognised: readonly Recognised[],
+  recognised: readonly (Recognised | Hidden)[],
   pace: Pace,
 ): Promise<PreviewOf> {
   const hidden = await hiddenParts(drafts, recognised, pace);
@@ -46,13 +48,24 @@ export async function previewsOf(
   };
 }
 
-async function hiddenParts(
-  drafts: readonly Draft[],
+/** A text of which what is recognised in it is masked. */
+export async function withoutValues(
+  text: string,
   recognised: readonly Recognised[],
   pace: Pace,
+): Promise<string> {
+  return withMasks(text, 0, text.length, await hiddenParts([], recognised, pace));
+}
+
+async function hiddenParts(
+  drafts: readonly Draft[],
+  recognised: readonly (Recognised | Hidden)[],
+  pace: Pace,
 ): Promise<Hidden[]> {
-  const redacted = drafts.flatMap(({ span, type, action }) =>
-    action === 'redact' && span !== undefined ? [{ type, start: span[0], end: span[1] }] : [],
+  const redacted = drafts.flatMap((draft) =>
+    isRedacted(draft) && draft.span !== undefined
+      ? [{ type: draft.type, start: draft.span[0], end: draft.span[1] }]
+      : [],
   );
   const sorted = await ordered(
     [...recognised, ...redacted],

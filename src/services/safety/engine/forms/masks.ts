@@ -26,7 +26,8 @@ export function masked(type: string, raw: string): string {
 function maskedEmail(raw: string): string {
   const sign = raw.lastIndexOf('@');
   const domain = raw.slice(sign + 1);
-  const label = domain.slice(domain.lastIndexOf('.') + 1);
-  const shown = `${[...raw][0] ?? ''}${mask}@${[...domain][0] ?? ''}${mask}.${label}`;
+  // An app's own detector may call anything an address.
+  const label = /\.[^\s.]+$/u.exec(domain)?.[0] ?? '';
+  const shown = `${[...raw][0] ?? ''}${mask}@${[...domain][0] ?? ''}${mask}${label}`;
   return shown.length > longestPreview || sign < 1 ? mask : shown;
 }

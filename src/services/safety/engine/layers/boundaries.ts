@@ -57,14 +57,12 @@ async function violationOf(limit: Limit, facts: Facts): Promise<Violation | unde
 }
 
 /** The first action that is denied, or not allowed. */
-async function firstOutside(
-  { deny, allow, use_allow }: Limit,
-  { context, pace }: Facts,
-): Promise<Violation | undefined> {
+async function firstOutside({ deny, allow, use_allow }: Limit, facts: Facts): Promise<Violation | undefined> {
   const covers = (use_allow ? allow : deny).map(compilePattern);
-  for (const entry of context.actions) {
-    if (covers.some((test) => test(entry)) !== use_allow) return { entry, span: undefined };
-    await pace.restIfDue();
+  for (const entry of facts.context.actions) {
+    if (covers.some((test) => test(entry)) !== use_allow)
+      return { entry: await facts.withoutValues(entry), span: undefined };
+    await facts.pace.restIfDue();
   }
   return undefined;
 }

@@ -13,6 +13,8 @@ export interface Progress {
   readonly replies: { readonly boundary: string[]; readonly policy: string[]; readonly reflex: string[] };
   /** What a reflex puts in the place of the text. */
   rewritten: string | undefined;
+  /** Whether all that the profile redacts by itself is known. */
+  hasPerceived: boolean;
 }
 
 export interface LayerInput {
