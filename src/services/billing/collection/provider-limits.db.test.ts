@@ -197,15 +197,21 @@ describe('a payment', () => {
     expect(await api.pay(owner, { payment_method_id: id })).toMatchObject({ amount: usd(5_000) });
   });
 
-  it('that only the provider knows to be too small is refused in the same words when it is repeated', async () => {
-    const owner = await debtor(server.db, { at: clock.now(), amount: 1_000, currency: 'pkr' });
-    const { id } = await api.method(owner);
-    const body = { invoice_id: owner.invoice, payment_method_id: id, idempotency_key: 'small' };
-    for (const _ of [1, 2])
-      expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body })).toEqual([
-        ...[400, 'invalid_amount', 'amount: less than the payment provider takes'],
-      ]);
-  });
+  it.each([
+    ['with a card', 'tok_visa'],
+    ['without one', undefined],
+  ])(
+    'that only the provider knows to be too small is refused in the same words when it is repeated %s',
+    async (_, token) => {
+      const owner = await debtor(server.db, { at: clock.now(), amount: 1_000, currency: 'pkr' });
+      const method = token === undefined ? {} : { payment_method_id: (await api.method(owner, token)).id };
+      const body = { invoice_id: owner.invoice, ...method, idempotency_key: 'small' };
+      for (const _again of [1, 2])
+        expect(await api.refusal('POST', '/billing/payments', { tenant: owner.tenant, body })).toEqual([
+          ...[400, 'invalid_amount', 'amount: less than the payment provider takes'],
+        ]);
+    },
+  );
 
   it('is asked for, heard of and refunded in the units of the provider', async () => {
     const owner = await debtor(server.db, { at: clock.now(), amount: 4_900, currency: 'isk' });

@@ -25,9 +25,15 @@ where plan.app_id = subscription.app_id and plan.id = subscription.plan_id and s
 
 -- The year of such months, in which the tiers of yearly plans run. Periods that ended without one are priced as they were.
 alter table billing.segment add column year_start timestamptz(3);
-update billing.segment set year_start = window_anchor + make_interval(years => extract(year from age(segment.starts_at, window_anchor))::integer)
-from billing.subscription
-where subscription.tenant_id = segment.tenant_id and subscription.id = segment.subscription_id
+update billing.segment set year_start = case
+    when window_anchor + make_interval(years => dated.years) <= segment.starts_at then window_anchor + make_interval(years => dated.years)
+    else window_anchor + make_interval(years => dated.years - 1)
+  end
+from billing.subscription join (
+  select tenant_id, subscription_id, starts_at, extract(year from starts_at)::integer as year from billing.segment
+) as begun on begun.tenant_id = subscription.tenant_id and begun.subscription_id = subscription.id
+  cross join lateral (select begun.year - extract(year from window_anchor)::integer as years) as dated
+where segment.tenant_id = subscription.tenant_id and segment.subscription_id = subscription.id and segment.starts_at = begun.starts_at
   and segment.starts_at >= window_anchor and segment.period_end > now();
 
 -- What a tenant has used in an app is counted over all its subscriptions there.

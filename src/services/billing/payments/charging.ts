@@ -124,16 +124,12 @@ function throwFor(result: ChargeResult, payment_id: string): void {
  * @throws Refused `payment_failed`, `invalid_amount` or `provider_error`
  */
 export function refuseAsBefore({ id, status, source, failure_code, failure_message }: PaymentRow): void {
+  if (status !== 'failed' || failure_code === null) return;
+  const [message, isTooSmall] = [failure_message ?? '', failure_code === tooSmallForProvider];
+  if (isTooSmall || failure_code === refusedByProvider)
+    throwFor({ state: 'rejected', cause: new Error(message), isTooSmall }, id);
   // Without a method the payer pays elsewhere, and may try again after a failure there.
-  if (status !== 'failed' || source === null || failure_code === null) return;
-  const message = failure_message ?? '';
-  const isTooSmall = failure_code === tooSmallForProvider;
-  throwFor(
-    isTooSmall || failure_code === refusedByProvider
-      ? { state: 'rejected', cause: new Error(message), isTooSmall }
-      : { state: 'failed', code: failure_code, message },
-    id,
-  );
+  if (source !== null) throwFor({ state: 'failed', code: failure_code, message }, id);
 }
 
 export const ProviderFailed = (cause: unknown) =>
