@@ -69,10 +69,7 @@ const isChange = ({ verb }: Operation) => verb !== 'POST';
 const withoutEffect = [
   ...['updated_at', 'revision', 'member_count', 'key_count', 'times_redeemed', 'live_secrets', 'usage'],
   ...['last_fired_at', 'last_signin_at', 'last_used_at', 'next_run_at', 'oldest_due_at'],
-  ...['counts', 'health', 'used_bytes', 'used_objects', 'updatedAt'],
-  ...['chunk_count', 'document_count', 'reindex', 'content_hash', 'content_length', 'text_length'],
-  ...['deployment_id', 'operation_id', 'endpoints', 'pending_changes', 'state_reason', 'health_status'],
-  ...['disabled_reason', 'unresolved'],
+  ...['counts', 'health', 'disabled_reason', 'used_bytes', 'used_objects'],
   ...['id', 'created_at', 'updated_at'].map((name) => `auth.Branding_update ${name}`),
   ...['id', 'created_at', 'updated_at', 'version'].map((name) => `auth.Forms_update ${name}`),
   ...['id', 'created_at', 'updated_at', 'org_id', 'user'].map((name) => `auth.Members_update ${name}`),

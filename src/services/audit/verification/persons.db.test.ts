@@ -358,9 +358,9 @@ describe('events that an earlier version recorded', () => {
 
   it('are not erased by a process of that version, whose erasure would not tell whose parts it took', async () => {
     await recordFirst('first-still', { user_id: 'anna' });
-    const told = recordFirst('first-still', toldFirst(newId('erasure'), 1), 'audit', (db, run) =>
-      db.transaction(run),
-    );
+    const told = recordFirst('first-still', toldFirst(newId('erasure'), 1), 'audit', async (db, run) => {
+      await db.transaction(run);
+    });
     await expect(told).rejects.toThrow('store busy');
     expect(await api.verify({}, inTenant('first-still'))).toMatchObject({ valid: true, verified: 1 });
   });
