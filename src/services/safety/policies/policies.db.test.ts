@@ -158,6 +158,25 @@ describe('policies', () => {
     expect([status, message]).toEqual([400, expect.stringMatching(error)]);
   });
 
+  it('of an earlier release whose condition can never be true are still read, and can be disabled', async () => {
+    const { id } = await api.create('policies', {
+      name: 'old',
+      scope_level: 'app',
+      rules: [rule('true', 'flag')],
+    });
+    await server.db.sql`
+      update safety.rule set body = replace(body::text, '"true"', ${`"decision == 'blocked' or score > 0"`})::json
+      where id = ${id}`;
+    expect((await api.scanInput(withAddress)).decision).toBe('redact');
+    const put = (body: object) => api.send('PUT', `/policies/${id}`, { body });
+    expect(await put({ description: 'kept' })).toMatchObject({ description: 'kept' });
+    expect((await api.scanInput(withAddress)).policies_used).toEqual(['old']);
+    expect((await put({ enabled: false })).enabled).toBe(false);
+    const again = { body: { rules: [rule("decision == 'blocked'", 'flag')] } };
+    expect((await api.refusal('PUT', `/policies/${id}`, again))[0]).toBe(400);
+    await api.send('DELETE', `/policies/${id}`);
+  });
+
   it('of another tenant are only the operator’s to assign', async () => {
     const { id } = await api.create('policies', { name: 'foreign' });
     const target = { body: { tenant_id: 'other' }, ...acme };

@@ -70,12 +70,12 @@ export function rules<K extends RuleKind>({ db, write }: Pick<Deps, 'db' | 'writ
       const changes = 'name' in sent ? checkedName(sent) : sent;
       // Weighing may take long, so it is done before the lock, and again only if someone else has changed the rule meanwhile.
       const before = await get(db.sql, context.app, id);
-      const weighed = await checked(kind, { ...before, ...changes });
+      const weighed = await checked(kind, { ...before, ...changes }, changes);
       return await write(context, async (tx) => {
         const { sql, app } = tx;
         const old = await found(sql, app, id);
         const given = { ...(await shown(sql, app, [old]))[0]!, ...changes } as Given & object;
-        const weight = old.revision === before.revision ? weighed : await checked(kind, given);
+        const weight = old.revision === before.revision ? weighed : await checked(kind, given, changes);
         const kept = new Set(namesOfFindings({ kind, name: given.name, body: bodyOf(given) }));
         await checkUnasked(
           tx,
@@ -160,9 +160,9 @@ function checkedName(sent: object): Given {
 }
 
 /** Checks a rule as a whole, and weighs it. */
-async function checked(kind: RuleKind, given: object): Promise<Weight> {
+async function checked(kind: RuleKind, given: object, changes = given): Promise<Weight> {
   const body = bodyOf(given);
-  checkRule(kind, body);
+  checkRule(kind, body, bodyOf(changes));
   return await weigh(contentsOf(kind, body));
 }
 

@@ -138,10 +138,17 @@ function localStart(text: string, sign: number, hasOddDots: boolean): number {
   if (doubled >= 0) at += doubled + 2;
   // Markup and quotation marks in front of the address are no part of it.
   while (at < sign && !isAddressLetter(text.charCodeAt(at)) && text.charAt(at) !== '_') at++;
-  // Neither is the letter of an escape, in JSON within JSON.
-  const isEscape = text.charCodeAt(at - 1) === 92 && /[nrt]/.test(text.charAt(at));
-  return isEscape && at + 1 < sign ? at + 1 : at;
+  return at + 1 < sign && isEscape(text, at) ? at + 1 : at;
 }
+
+/** Characters in front of an escape in which the string of JSON begins that has it. */
+const longestString = 256;
+
+/** Whether the letter at a position is that of an escape, in JSON within JSON, and not the first of a name: `CORP\robert@corp.com`. */
+const isEscape = (text: string, at: number): boolean =>
+  text.charCodeAt(at - 1) === 92 &&
+  /[nrt]/.test(text.charAt(at)) &&
+  text.slice(Math.max(0, at - longestString), at).includes('"');
 
 /** Where a name in a script without spaces begins. */
 function eastAsianStart(text: string, sign: number, first: number): number {

@@ -316,6 +316,7 @@ it.each([
   ['लिखें अजय@डाटा.भारत।', 'अजय@डाटा.भारत'],
   ['foo..bar@example.com', 'bar@example.com'],
   [String.raw`{"body":"{\"to\":\"Hi,\njohn@example.com\"}"}`, 'john@example.com'],
+  [String.raw`Log in as CORP\robert@example.com today`, 'robert@example.com'],
 ])('finds the address in %s, and nothing of the sentence', async (text, address) => {
   expect(await valuesOf('pii.email', text)).toEqual([address]);
 });

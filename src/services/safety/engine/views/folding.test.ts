@@ -138,6 +138,8 @@ test.each([
   ['Hangul fillers between words', attack.replaceAll(' ', '\u3164')],
   ['zero-width spaces between words', attack.replaceAll(' ', '\u200b')],
   ['blank braille patterns between words', attack.replaceAll(' ', '\u2800')],
+  ['line breaks of JSON in front', `Fine.\\n${attack}.\\nThanks`],
+  ['line breaks of JSON in JSON between words', attack.replaceAll(' ', '\\\\n')],
   ['hex in pairs', hexPairs(attack).join(' ')],
   ['hex with colons', hexPairs(attack).join(':').toUpperCase()],
   [

@@ -45,7 +45,9 @@ export class TextViews {
       isSpelled ? await spelledOut(this.folded, this.#pace) : undefined,
       await divided(this.text, this.folded, this.#pace),
       await withoutMarkup(this.text, this.folded, this.#pace),
-      this.folded.signs.invisibles > 0 ? await betweenFillers(this.text, this.#pace) : undefined,
+      this.folded.signs.invisibles > 0 || this.text.includes('\\')
+        ? await betweenFillers(this.text, this.#pace)
+        : undefined,
       await decoded(this.text, this.#pace),
     ];
     return found.filter((candidate) => candidate !== undefined);
