@@ -67,6 +67,7 @@ describe('erasure', () => {
     await api.send('POST', `/billing/subscriptions/${subscription.id}/cancel`, {
       body: { immediately: true },
     });
+    clock.turn(1_000);
     const [, credit] = await api.invoices(subscription);
     await api.finalize(credit!);
     await api.send('DELETE', `/billing/customers/${customer.id}`);
@@ -114,7 +115,7 @@ describe('of a customer', () => {
     expect(await list('invoices?status=draft')).toMatchObject({ data: [{ id: draft.id, line_items: [] }] });
     expect((await list('invoices?status=paid')).data).toEqual([]);
     expect(await list('usage')).toMatchObject({
-      period_start: '2026-01-15T10:00:00.000Z',
+      period_start: new Date(clock.now()).toISOString(),
       usage: {
         seats: { used: 3, limit: 20, remaining: 17 },
         api_calls: { used: 0, limit: -1, remaining: -1 },

@@ -77,7 +77,8 @@ describe('create', () => {
     const made = await plan(body);
     expect(made).toMatchObject(body);
     expect(made.pricing!.base_amount.display).toBe('¥4,900');
-    const again = await plan({ ...made, name: 'Again', slug: 'again' });
+    const { features, pricing } = made;
+    const again = await plan({ ...body, features, pricing, name: 'Again', slug: 'again' });
     expect(again).toEqual({ ...made, id: again.id, name: 'Again', slug: 'again' });
   });
 
