@@ -430,7 +430,13 @@ async function arriveAtClient(page: Page, { callback }: JourneyPlace, said: stri
   if (!page.url().includes(said)) throw new Error(`the client was told ${page.url()}, and not ${said}`);
 }
 
+/** A browser sets the cursor a moment after the page is there. */
 async function expectFocus(page: Page, id: string): Promise<void> {
-  const focused = await page.evaluate<string>('document.activeElement.id');
-  if (focused !== id) throw new Error(`the cursor is in ${focused}, and not in ${id}`);
+  await page
+    .locator(`[id="${id}"]:focus`)
+    .waitFor()
+    .catch(async (cause: unknown) => {
+      const focused = await page.evaluate<string>('document.activeElement.id');
+      throw new Error(`the cursor is in ${focused}, and not in ${id}`, { cause });
+    });
 }
