@@ -35,7 +35,7 @@ export class PartCheck {
 
   /** Returns the numbers of events that are found by what they do not name. */
   async add(rows: readonly LinkRow[]): Promise<number[]> {
-    const kept = rows.filter(({ run_id }) => run_id === null).map(keptRow);
+    const kept = rows.filter((row) => row.run_id === null && !this.#isPlain(row)).map(keptRow);
     const persons = await this.#personsOf(kept);
     const misleading: number[] = [];
     const lacking: { readonly row: KeptRow; readonly parts: readonly PartName[] }[] = [];
@@ -50,6 +50,17 @@ export class PartCheck {
     );
     for (const { row, parts } of lacking) this.#judge(row, parts, coverage);
     return misleading;
+  }
+
+  /** Whether an event belongs to nobody and is found by nothing, so that nothing of it can be unreadable or misleading. */
+  #isPlain(row: LinkRow): boolean {
+    return (
+      row.app_id === this.#stream.app &&
+      !row.is_actor_encrypted &&
+      !row.is_content_encrypted &&
+      [row.actor_ref, row.subject_ref, row.resource_ref, row.resource_proof].every((ref) => ref === null) &&
+      (row.v === 1 || row.content_key === null)
+    );
   }
 
   /** What cannot be said of single events. */
